@@ -1,4 +1,4 @@
-"""Sentence pairs with features: a tensor more in each batch for a side, and features taken away."""
+"""Sentence pairs with features: one more tensor per side in each batch, with ablations."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ MODES = ("drop", "shuffle")  # of an ablation
 
 
 class FactoredPairDataset(BaseWrapperDataset):
-    """Put ``src_factors`` (B, S, F) beside ``src_tokens`` (B, S).
+    """Adds ``src_factors`` (B, S, F) to ``src_tokens`` (B, S).
 
-    Features of target words come as ``prev_output_factors`` (B, T, K) beside
-    ``prev_output_tokens`` (B, T): each place has those of the word that is read there.
+    Features of target words are ``prev_output_factors`` (B, T, K) beside ``prev_output_tokens`` (B,
+    T): each place has the features of the word there.
 
-    Features fall on the positions of ``src_tokens`` that are no padding, whatever side or width
-    the padding has; that one rule is right for every option of fairseq's dataset.
+    Features stand at the positions of ``src_tokens`` without padding, for any side and width of
+    padding: this rule is right for every option of fairseq's dataset.
 
     Two habits of fairseq are undone. Its batching drops a last batch that is no multiple of
-    ``--required-batch-size-multiple``; here the tail comes back as a batch of its own. And an
-    iterator that is kept from epoch to epoch keeps the first epoch's batches, which a resumed
-    run would not have; here every epoch makes its own.
+    ``--required-batch-size-multiple``; here the rest becomes a batch of its own. And an iterator
+    that is kept over epochs keeps the first epoch's batches, which a resumed run would not have;
+    here every epoch makes its own batches.
 
     Args:
         pairs: fairseq's dataset.
-        factors: as many rows, each as long as the source; None for data without features.
-        observer: called with every batch as it is made.
+        factors: one row per pair, each as long as the source; None for data without features.
+        observer: called with every new batch.
         targets: rows of features of the targets, each as long as its target; None for none.
-        takes_all: whether a sentence of more than ``max_tokens`` makes a batch of its own, where
-            fairseq stops.
-        ablate: what takes features away, if anything does.
+        takes_all: whether a sentence of more than ``max_tokens`` becomes a batch of its own,
+            instead of fairseq's error.
+        ablate: removes features, if given.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class FactoredPairDataset(BaseWrapperDataset):
         return batch
 
     def batch_by_size(self, indices: np.ndarray, **limits: Any) -> Sequence[np.ndarray]:
-        """Batch as fairseq does, and put back the tail that it drops."""
+        """Make batches as fairseq does, and restore the dropped rest."""
         if len(indices) == 0:
             return []
         if self.takes_all and limits.get("max_tokens"):
@@ -101,14 +101,14 @@ class FactoredPairDataset(BaseWrapperDataset):
 
     @property
     def can_reuse_epoch_itr_across_epochs(self) -> bool:
-        """False: a resumed epoch must have the batches that the straight run has."""
+        """False: a resumed epoch must have the batches of an uninterrupted run."""
         return False
 
 
 def place_factors(
     src_tokens: Tensor, rows: Sequence[Tensor], pad: int, ids: Sequence[int]
 ) -> Tensor:
-    """Lay rows of features over the positions that are no padding.
+    """Lay rows of features over the positions without padding.
 
     Args:
         src_tokens, pad: word ids, (B, S), and their padding id.
@@ -128,11 +128,11 @@ def place_factors(
 
 @dataclass(frozen=True)
 class Ablation:
-    """Blank or shuffle some columns of a sentence's features.
+    """Blanks or shuffles some columns of a sentence's features.
 
     ``drop`` gives every position the padding id, whose embedding is zero; ``shuffle`` permutes the
-    values among the sentence's own positions, ``</s>`` excepted, by a generator of its own for
-    every sentence and column (and the ``seed``), so that batching plays no part.
+    values among the sentence's own positions, except ``</s>``, with a separate generator for every
+    sentence and column (and the ``seed``), independent of batches.
     """
 
     columns: Sequence[int]

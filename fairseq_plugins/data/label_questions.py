@@ -1,4 +1,4 @@
-"""The questions of labels of entities as datasets take them."""
+"""The questions of entity labels for datasets."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ class LabelQuestions:
 
     Args:
         questions: label -> its text, in the labels' order.
-        encode: names of layers -> each question as the encoder of raw text makes it.
+        encode: names of layers -> each question from the encoder of raw text.
         read: a sentence's labels of words, one level after another, and its number of words -> its
             entities.
     """

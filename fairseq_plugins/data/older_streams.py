@@ -1,9 +1,8 @@
-"""Folders of parallel text of older releases: their streams, read as those of today.
+"""Folders of parallel text of older releases: their streams in today's form.
 
-A stream of a layer holds one value a subword, and one for ``</s>``. Of a tree there are two: the
-number of each subword's word, from 1, and that of the word's head, a root's own; 0 stands for no
-word. Where there is no tree, a word begins where the stream of places says so, else with every
-subword.
+A stream of a layer holds one value per subword, and one for ``</s>``. A tree has two streams: the
+number of each subword's word, from 1, and of the word's head, a root's own; 0 means no word.
+Without a tree, words begin where the stream of places says so, or else with every subword.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ class OlderStreams:
 
     Args:
         prefix: of the side's tokens.
-        layers: those that the folder holds of the side.
+        layers: the folder's layers of the side.
     """
 
     def __init__(self, prefix: Path, layers: Sequence[Layer]) -> None:
@@ -50,7 +49,7 @@ class OlderStreams:
         self.words = Rows(np.concatenate([np.empty(0, np.int32), *found]), self.tokens.lengths)
 
     def __call__(self, name: str) -> tuple[object, Rows]:
-        """Return where a stream lies, and its rows in the form of today."""
+        """Return a stream's place, and its rows in today's form."""
         if name == TOKENS:
             return self.prefix, self.tokens.without_last()
         if name == WORDS:
@@ -66,7 +65,7 @@ class OlderStreams:
         return path, rows
 
     def _of_words(self, path: Path, column: Rows, layer: Layer) -> Rows:
-        """Return the value of each word, which all of its subwords must have."""
+        """Return the value of each word, which all of its subwords must share."""
         values, counts = [column.values[:0]], []
         for (first, part), (_, words) in zip(column.parts(), self.words.parts()):
             begins = (np.diff(words.values, prepend=0) != 0) & (words.values != 0)
@@ -83,7 +82,7 @@ class OlderStreams:
 
 
 def _counted(begins: Rows) -> np.ndarray:
-    """Number the words that begin in each row from 1; ``</s>``, the last of a row, has 0."""
+    """Number the words of each row from 1; ``</s>``, the last of a row, has 0."""
     starts = begins.ends - begins.lengths
     begins.values[starts] = True
     counted = np.cumsum(begins.values, dtype=np.int32)
@@ -93,5 +92,5 @@ def _counted(begins: Rows) -> np.ndarray:
 
 
 def _open(rows: Rows) -> Rows:
-    """Return rows without the last value of each, one after another."""
+    """Return rows without their last values, one after another."""
     return Rows(np.delete(rows.values, rows.ends - 1), rows.lengths - 1)

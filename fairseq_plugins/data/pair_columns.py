@@ -25,11 +25,11 @@ from .translation_manifest import TranslationManifest
 
 @dataclass(frozen=True, eq=False)
 class FactorRows(Sequence[Tensor]):
-    """What the tokens of sentences carry, one column a feature and two a tree (`Layer.of_row`).
+    """The features of sentences' tokens, one column per feature and two per tree (`Layer.of_row`).
 
     Args:
-        columns, layers: the sentences; whose columns the rows have.
-        limit: most tokens of a row, which ends in ``</s>`` in any case; None for any number.
+        columns, layers: the sentences; the layers of the rows' columns.
+        limit: most tokens of a row, which always ends in ``</s>``; None for any number.
     """
 
     columns: SentenceColumns
@@ -58,7 +58,7 @@ class FactorRows(Sequence[Tensor]):
 def split_parts(
     folder: Path, manifest: TranslationManifest, split: str, *, combine: bool
 ) -> list[str]:
-    """Return the parts of a split, as fairseq names them: ``train``, then ``train1`` and so on."""
+    """Return the parts of a split, named as in fairseq: ``train``, then ``train1`` and so on."""
     parts, pair, source = [split], manifest.pair, manifest.source_lang
     if not stream_exists(stream_prefix(folder, split, pair, source)):
         held = sorted({p.name.split(".")[0] for p in folder.glob(f"*.{pair}.{source}.idx")})
@@ -83,9 +83,9 @@ def read_side(
     of_target: bool = False,
     controls: Controls = UNCONTROLLED,
 ) -> SentenceColumns:
-    """Read the layers of a side of a split, or a part of one, and check that they fit its tokens.
+    """Read the layers of a side of a split, or of a part, and check them against its tokens.
 
-    ``controls`` say what is given in their place.
+    ``controls`` replace layers.
     """
     language = manifest.target_lang if of_target else manifest.source_lang
     prefix = stream_prefix(folder, part, manifest.pair, language)
@@ -114,8 +114,8 @@ def open_rows(
 ) -> Any:
     """Open the rows of a side of a split, its parts joined as fairseq joins the tokens.
 
-    The first of ``parts`` (see `split_parts`) is taken ``upsample_primary`` times. Without layers
-    it returns None. ``limit`` is that of `FactorRows`, ``how`` as in `read_side`.
+    The first of ``parts`` (see `split_parts`) is taken ``upsample_primary`` times. The result is
+    None without layers. ``limit`` is that of `FactorRows`, ``how`` as in `read_side`.
     """
     if not layers:
         return None
@@ -131,9 +131,9 @@ def check_tokens(
     part: str,
     dictionaries: Mapping[str, Dictionary] = MappingProxyType({}),
 ) -> None:
-    """Refuse a split, or a part of one, whose sides disagree, before fairseq opens any of them.
+    """Refuse a split, or a part, whose sides disagree, before fairseq opens any side.
 
-    The ids are checked of those languages that have ``dictionaries``.
+    Ids are checked for languages with ``dictionaries``.
     """
     languages = (manifest.source_lang, manifest.target_lang)
     source, target = (stream_prefix(folder, part, manifest.pair, one) for one in languages)
@@ -147,7 +147,7 @@ def check_tokens(
 
 
 def _check_ids(prefix: Path, language: str, dictionary: Dictionary) -> None:
-    """Refuse ids that the dictionary lacks or that pad, and lines that do not end in ``</s>``."""
+    """Refuse ids outside the dictionary or of padding, and lines without ``</s>`` at the end."""
     if not stream_exists(prefix):
         return
     rows, end = Rows.read(prefix, mapped=True), dictionary.eos()

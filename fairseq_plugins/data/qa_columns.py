@@ -1,7 +1,6 @@
-"""The streams of a split of questions as columns, checked: questions, the passages that they share,
-where wordpieces lie in the texts, gold answers.
+"""The streams of a split of questions as columns, checked: questions, passages, gold answers.
 
-Of a passage there is one row, however many questions are put to it; each question holds its number.
+A passage has one row for all its questions; each question holds the passage's number.
 """
 
 from __future__ import annotations
@@ -30,8 +29,8 @@ class SpanGold:
 
     Args:
         states: `UNKNOWN`, `UNANSWERABLE` or `ANSWERABLE`, (n,).
-        first: first and last wordpiece of the first gold answer that can be placed, `NOWHERE` if
-            there is none, (n, 2).
+        first: first and last wordpiece of the first gold answer with a place, `NOWHERE` without
+            any, (n, 2).
     """
 
     of_words = False
@@ -45,12 +44,12 @@ class SpanGold:
 
     @cached_property
     def complete(self) -> bool:
-        """Whether of every question it is known what answers it, or that nothing does."""
+        """Whether the answer, or its absence, is known for every question."""
         return bool(self.present.all()) and len(self) > 0
 
     @classmethod
     def read(cls, path: Path, passages: np.ndarray) -> SpanGold:
-        """Read the stream ``path``; ``passages`` are the wordpieces of each question's, (n,)."""
+        """Read the stream ``path``; ``passages`` are lengths of the questions' passages, (n,)."""
         rows = Rows.read(path)
         if len(rows) != len(passages):
             raise InputError(f"{path} has {len(rows)} rows instead of {len(passages)}; {AGAIN}")
@@ -76,13 +75,13 @@ class QuestionColumns:
     """Questions and their passages."""
 
     questions: SentenceColumns  # the n questions
-    contexts: SentenceColumns  # the passage of each of them, in shared memory
+    contexts: SentenceColumns  # the passage of each question, in shared memory
     paragraph: np.ndarray  # its number, (n,)
-    # of each passage, begin and end (exclusive) of its wordpieces in its text, in code points, one
-    # after another
+    # begin and end (exclusive) of each passage's wordpieces in its text, in code points, one after
+    # another
     offsets: Rows
-    gold: SpanGold | None = None  # what answers the questions; None where that is not known
-    # the example whose question each is asked, (n,), where that is not its own
+    gold: SpanGold | None = None  # answers to the questions; None if unknown
+    # the example of each question, (n,), if not its own
     asked: np.ndarray | None = None
 
     @classmethod
@@ -95,7 +94,7 @@ class QuestionColumns:
         pieces: int | None = None,
         controls: Controls = UNCONTROLLED,
     ) -> QuestionColumns:
-        """Read the streams of a split, and check that they fit; see `SentenceColumns.read`."""
+        """Read the matching streams of a split; see `SentenceColumns.read`."""
         how = {"pieces": pieces, "controls": controls}
         questions, passages = (
             SentenceColumns.read(folder, split, number, layers, **how) for number in (0, 1)
@@ -128,7 +127,7 @@ class QuestionColumns:
         name_of: Callable[[int], str] = "question {}".format,
         controls: Controls = UNCONTROLLED,
     ) -> QuestionColumns:
-        """Take n questions, and passages, each once, as the encoder of raw text made them.
+        """Make columns of n questions, and passages, each once, from the encoder of raw text.
 
         Args:
             questions, passages, names, name_of, controls: see `SentenceColumns.of`.
@@ -151,7 +150,7 @@ class QuestionColumns:
 
 
 def _read_offsets(path: Path, lengths: np.ndarray) -> Rows:
-    """Read where wordpieces lie; their begins rise, and so do their ends, or stay."""
+    """Read the places of wordpieces; begins rise, ends do not fall."""
     rows = Rows.read(path)
     check_lengths(path, rows, 2 * lengths)
     pairs = rows.values.astype(np.int64).reshape(-1, 2)

@@ -14,8 +14,7 @@ import numpy as np
 from ..files import new_file, publish
 from ..syntax.rows import HEADER, MARK, TYPES, VERSION, Rows
 
-# the first number of ids that is too large, and the code of the number type (`TYPES`), by which
-# fairseq chooses it as well
+# the first id that is too large, and the code of the number type (`TYPES`), as fairseq chooses
 WIDTHS = ((257, 1), (65_500, 8), (2**32 - 1, 9), (2**63, 5))
 
 
@@ -29,7 +28,7 @@ class StreamWriter:
 
     Args:
         prefix: path without extension.
-        id_count: size of the id space; it decides the integer width on disk.
+        id_count: number of ids; decides the integer width on disk.
     """
 
     def __init__(self, prefix: Path, id_count: int) -> None:

@@ -1,7 +1,7 @@
-"""Sentences as columns: tokens, the word of each token, and what layers say of the words.
+"""Sentences as columns: tokens, the word of each token, and the words' layers.
 
 Rows of numbers lie one after another in one array, so that a split is read at once and checked
-without loops. The same columns come from raw text at inference.
+without loops. At inference, raw text gives the same columns.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..syntax.rows import AGAIN, Rows, check_count, check_lengths, check_success
 from ..syntax.sentence import EncodedSentence
 
 PIPELINE = "the pipeline that parsed it is broken"
-TOKENS, WORDS = "tokens", "words"  # streams that are no layers
+TOKENS, WORDS = "tokens", "words"  # streams outside layers
 Take = Callable[[str], tuple[object, Rows]]  # name of a stream -> its place, for messages; its rows
 
 
@@ -30,12 +30,12 @@ class SentenceColumns:
 
     tokens: Rows  # ids without special tokens
     words: Rows  # word of each token
-    # what the words (or tokens) carry, by the layer's name: one id each; of trees the index from 0
-    # of each word's head, a root's own for a root; of second sentences and layers of pairs of
-    # words, for each word one number for every word of the first sentence; under a control
-    # (`syntax.drawn`) those of its subwords as well, of layers that follow from these
+    # by layer, for each word (or token) an id; for trees the index from 0 of each word's head, a
+    # root's own; for second sentences and layers of pairs of words, for each word one number per
+    # word of the first sentence; under a control (`syntax.drawn`) also layers of its subwords that
+    # derive from these
     layers: dict[str, Rows] = field(default_factory=dict)
-    first_word: int = 0  # number of the first word; a smaller one is no word
+    first_word: int = 0  # number of the first word; smaller numbers mean no word
 
     @classmethod
     def read(
@@ -49,15 +49,15 @@ class SentenceColumns:
         pieces: int | None = None,
         controls: Controls = UNCONTROLLED,
     ) -> SentenceColumns:
-        """Read the streams of a split, and check that they fit.
+        """Read the streams of a split and check them against each other.
 
         Args:
             folder, split: of the streams.
             side: 0 for the first sentences, 1 for the second.
-            layers: those that are wanted, see `inventories.bound_layers`.
-            first: the first sentences, of second ones whose words are compared with theirs.
-            pieces: how many wordpieces the vocabulary has, where there is one to check with.
-            controls: what is given in the place of layers.
+            layers: wanted layers, see `inventories.bound_layers`.
+            first: the first sentences, for second sentences with compared words.
+            pieces: size of the vocabulary, if known.
+            controls: replacements of layers.
         """
         layers = [*layers]
 
@@ -83,9 +83,9 @@ class SentenceColumns:
         key: str = "",
         first_word: int = 0,
     ) -> SentenceColumns:
-        """Take sentences, one an example, as the encoder of raw text made them; see `read`.
+        """Make columns of sentences, one per example, from the encoder of raw text; see `read`.
 
-        What is drawn by ``controls`` belongs to the ``key`` of these sentences.
+        Draws of ``controls`` depend on the ``key`` of these sentences.
         """
         layers = layers_of(names)
 
@@ -113,12 +113,12 @@ class SentenceColumns:
         row: str = "example",
         first_word: int = 0,
     ) -> SentenceColumns:
-        """Check that the streams fit each other which ``take`` gives.
+        """Make columns of streams from ``take``, checked against each other.
 
         Args:
             take: reads a stream.
             layers, first: see `read`.
-            cure, row: what to do about a wrong row, and what it is called.
+            cure, row: advice about a wrong row, and the name of a row.
             first_word: the number of a sentence's first word.
         """
         how, found = {"cure": cure, "row": row}, {}
@@ -145,7 +145,7 @@ class SentenceColumns:
         return replace(self, layers=self.layers | found)
 
     def gather(self, index: np.ndarray) -> SentenceColumns:
-        """Return the sentences of these numbers, some maybe several times, without copies."""
+        """Return sentences by number, with repetitions, without copies."""
         layers = {name: rows.gather(index) for name, rows in self.layers.items()}
         tokens, words = self.tokens.gather(index), self.words.gather(index)
         return replace(self, tokens=tokens, words=words, layers=layers)
@@ -170,7 +170,7 @@ class SentenceColumns:
 def _check_known(
     sentences: Sequence[EncodedSentence], name: str, name_of: Callable[[int], str]
 ) -> None:
-    """Refuse sentences of raw text without a layer; InputError names the first."""
+    """Refuse sentences of raw text that lack a layer."""
     for index, sentence in enumerate(sentences):
         if name not in sentence.layers:
             layer = layer_of(name)

@@ -1,9 +1,8 @@
-"""One example as its encoder reads it: ``[CLS] a [SEP]`` or ``[CLS] a [SEP] b [SEP]``, in one row
-or more; where special tokens stand the family says (`pretrained.families.RowFormat`).
+"""An example as its encoder reads it: ``[CLS] a [SEP]`` or ``[CLS] a [SEP] b [SEP]``, in rows.
 
-A sentence that is labelled word by word and too long for the model takes several rows, windows of
-it (`text_windows`); so does a question with too long a passage, of which every row holds a window;
-everything else takes one.
+The family places special tokens (`pretrained.families.RowFormat`). A sentence labelled word by word
+and too long for the model takes several rows, its windows (`text_windows`); so does a question with
+too long a passage, each row with a window of the passage. Every other example takes one row.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,21 +31,21 @@ class InputFormat:
     cls: int  # id of the special token, like the next two
     sep: int
     pad: int
-    row: RowFormat = RowFormat()  # where the special tokens stand
-    layers: tuple[str, ...] = ()  # names of the layers that the model reads; columns in their order
-    by_word: bool = False  # whether words, of the last sentence, are labelled
-    words: bool = False  # whether the model wants to know the word of each token
+    row: RowFormat = RowFormat()  # places of special tokens
+    layers: tuple[str, ...] = ()  # names of the model's layers; columns in their order
+    by_word: bool = False  # whether words of the last sentence are labelled
+    words: bool = False  # whether the model reads the word of each token
     limit: int | None = None  # most tokens of a row, specials included; None for any number
-    positions: int | None = None  # how many the models have room for; None where that is not known
-    # what becomes of longer ones: `ERROR`, `TRUNCATE`, `SPLIT`, or `WINDOWS` of the second
-    # sentence, each behind the whole first one; similarities are none of theirs
+    positions: int | None = None  # positions of the models; None if unknown
+    # treatment of longer examples: `ERROR`, `TRUNCATE`, `SPLIT`, or `WINDOWS` of the second
+    # sentence, each after the whole first sentence; without similarities
     long_examples: str = ERROR
     stride: int = 128  # wordpieces from the begin of one such window to the next
-    longest_question: int = 64  # wordpieces of the first sentence that are read, with `WINDOWS`
-    controls: Controls = UNCONTROLLED  # what is given in the place of layers and questions
+    longest_question: int = 64  # kept wordpieces of the first sentence, with `WINDOWS`
+    controls: Controls = UNCONTROLLED  # replacements of layers and questions
 
     def too_long(self, name: str, size: object) -> str:
-        """Return the refusal of an example of so many tokens, special tokens included."""
+        """Return the error of an example with too many tokens, special tokens included."""
         other = SPLIT if self.by_word else TRUNCATE
         larger = self.larger_limit()
         return (
@@ -55,7 +54,7 @@ class InputFormat:
         )
 
     def larger_limit(self) -> str:
-        """Say what a larger limit would need; nothing where the models have no room for more."""
+        """Return advice about a larger limit; empty if the models have no room for more."""
         if self.positions is None:
             return "a larger --max-positions as far as the model has positions"
         has_room = self.positions > (self.limit or self.positions)
@@ -66,7 +65,8 @@ class TextItems:
     """Examples as arrays of their real tokens.
 
     Args:
-        sentences, form: columns of the first, and for pairs of the second sentences; how to read.
+        sentences: columns of the first, and for pairs of the second sentences.
+        form: how examples are read.
         name_of: names an example in messages, by its number.
 
     Attributes:
@@ -91,7 +91,7 @@ class TextItems:
         self._specials = form.row.specials(len(self.sentences))  # of a row
         lengths = [column.tokens.lengths for column in self.sentences]  # (n,) each
         self.sizes: np.ndarray = self._specials + np.sum(lengths, axis=0)
-        # Of examples that are too long: parts of each row, and the row of each word.
+        # For long examples: parts of each row, and the row of each word.
         self._cuts: dict[int, tuple[list[list[Stretch]], np.ndarray | None]] = {}
         self._fit()
 
@@ -100,11 +100,11 @@ class TextItems:
 
     @property
     def refitted(self) -> list[int]:
-        """Numbers of the examples that were too long, and so were truncated or split."""
+        """Numbers of the truncated or split examples."""
         return list(self._cuts)
 
     def rows(self, index: int) -> list[list[Stretch]]:
-        """Return the parts of its sentences that each row of an example shows."""
+        """Return the parts of its sentences in each row of an example."""
         return self._cuts[index][0] if index in self._cuts else [self._whole(index)]
 
     def _whole(self, index: int) -> list[Stretch]:
@@ -114,12 +114,12 @@ class TextItems:
         """Return an example as arrays.
 
         Returns:
-            ``id``; of the example's T tokens ``tokens`` and ``segments`` (T,), ``factors`` (T, F)
-            if there are features, and if wanted ``word_of`` (T,), the number of each token's word
-            as `_syntax` counts; ``lengths`` of its rows; by their names the tree that is wanted,
-            the heads of each row's words, and the tables, (V, W) of the V words of the second
-            sentence to the W of the first; and if words are labelled ``words``, where among the T
-            tokens each begins in the row it is labelled in, (W,).
+            ``id``; for the example's T tokens ``tokens`` and ``segments`` (T,), ``factors`` (T, F)
+            with features, and if wanted ``word_of`` (T,), the number of each token's word as in
+            `_syntax`; ``lengths`` of its rows; by name the wanted tree, the heads of each row's
+            words, and the tables, (V, W) from the V words of the second sentence to the W of the
+            first; and for labelled words ``words``, the first token of each word among the T tokens
+            in the row of its label, (W,).
         """
         rows, owners = self._cuts.get(index) or (self.rows(index), None)
         columns = zip(*(self._row(index, parts) for parts in rows))
@@ -141,11 +141,10 @@ class TextItems:
     def _syntax(self, index: int, rows: list[list[Stretch]]) -> dict[str, Any]:
         """Return ``word_of`` (T,), the tree, (W,) for each row, and tables of an example.
 
-        Words are counted over the example; with a tree, a row that shows a part of it counts over
-        the trees that it shows (`cut_trees`), so that a long document costs it no more than those;
-        with tables alone, over the words that it shows. The second sentence is counted from
-        one number further on, so that its first word is not beside the last one of the first.
-        Special tokens are of word -1.
+        Words are counted over the example; with a tree, a row with part of the example counts over
+        its own trees (`cut_trees`), so that a long document costs a row no more than these; with
+        tables alone, over its own words. The second sentence's numbers begin one further, so that
+        its first word is not beside the first sentence's last word. Special tokens have word -1.
         """
         pieces, trees, spans = [], [], []
         for parts in rows:
@@ -154,7 +153,7 @@ class TextItems:
             for special, part in zip(frame, parts):
                 words, heads, span = self._words(index, part)
                 if heads is not None:
-                    row_heads += [np.array([start - 1])] * (start > 0)  # a word that no token has
+                    row_heads += [np.array([start - 1])] * (start > 0)  # a word without tokens
                     row_heads.append(heads + start)
                 pieces += [special, words + start]
                 spans.append(span)
@@ -167,11 +166,11 @@ class TextItems:
         return found | {name: self._table(name, index, *spans) for name in self.tables}
 
     def _words(self, index: int, part: Stretch) -> tuple[np.ndarray, np.ndarray | None, range]:
-        """Return what a row counts of one sentence.
+        """Return the counts of one sentence in a row.
 
         Returns:
             The word of each wordpiece, (S,), and if wanted the words' heads, (W,), both counted
-            from the first word of the range that is the third.
+            from the first word of the range, the third result.
         """
         number, begin, end = part
         column, cut = self.sentences[number], index in self._cuts
@@ -187,13 +186,13 @@ class TextItems:
         return shown, None, range(count)
 
     def _table(self, name: str, index: int, first: range, second: range) -> np.ndarray:
-        """Return what a layer says of a pair's words, (V, W), of the words in two ranges."""
+        """Return a layer's values of a pair's words, (V, W), for the words in two ranges."""
         width, height = (_count(column.words[index]) for column in self.sentences)
         table = self.sentences[1].layers[name][index].reshape(height, width)
         return table[second.start : second.stop, first.start : first.stop]
 
     def _fit(self) -> None:
-        """Plan the rows of the examples that are too long."""
+        """Plan the rows of examples that are too long."""
         limit, specials = self.form.limit, self._specials
         if limit is None:
             return
@@ -240,7 +239,7 @@ class TextItems:
         return [[(0, 0, kept), (1, begin, end)] for begin, end in windows], None
 
     def _row(self, index: int, parts: list[Stretch]) -> tuple[np.ndarray, ...]:
-        """Return tokens and segments (S,), and if there are features factors (S, F), of a row."""
+        """Return tokens and segments (S,), and with features factors (S, F), of a row."""
         row = self.form.row
         texts = [self.sentences[number].tokens[index][begin:end] for number, begin, end in parts]
         pieces: list[Any] = row.frame(self.form.cls, self.form.sep, len(parts))
@@ -266,10 +265,10 @@ class TextItems:
     def _word_places(
         self, index: int, lengths: list[int], rows: list[list[Stretch]], owners: np.ndarray | None
     ) -> np.ndarray:
-        """Return where each word begins among all tokens of the example, (W,)."""
+        """Return the begin of each word among all tokens of the example, (W,)."""
         *asked, column = self.sentences
         starts = np.flatnonzero(word_begins(column.words[index]))  # (W,)
-        question = sum(int(one.tokens.lengths[index]) for one in asked)  # stands in every row
+        question = sum(int(one.tokens.lengths[index]) for one in asked)  # repeated in every row
         starts += self.form.row.begin(len(asked), question)
         if owners is None:
             return starts
@@ -279,12 +278,12 @@ class TextItems:
 
 
 def _count(words: np.ndarray) -> int:
-    """Return how many words wordpieces are of; words are counted from 0."""
+    """Return the number of words of wordpieces; words are counted from 0."""
     return int(words[-1]) + 1 if len(words) else 0
 
 
 def joined(arrays: Sequence[np.ndarray]) -> np.ndarray:
-    """Return one array of several, a single one as it is."""
+    """Return several arrays as one."""
     return np.concatenate(arrays) if len(arrays) > 1 else arrays[0]
 
 

@@ -20,8 +20,8 @@ from .manifest import Manifest, is_count, outside
 
 SETTINGS = ("tokenizer", "normalizer", "subwords")  # of the segmentation of a side
 MODELS = ("model", "vocabulary")  # its files
-CODES, PIECES = "codes.bpe", "sentencepiece.model"  # a model, by what made it
-TRANSLATION_FILE = re.compile(  # of such a folder, its manifest apart
+CODES, PIECES = "codes.bpe", "sentencepiece.model"  # a model's file, by its method
+TRANSLATION_FILE = re.compile(  # of such a folder, without its manifest
     rf"({re.escape(CODES)}|{re.escape(PIECES)}|vocab\.[^.]+|dict\..+\.txt"
     r"|(train|valid|test)\d*\.[^.]+-[^.]+\..+\.(bin|idx))"
 )
@@ -29,7 +29,7 @@ TRANSLATION_FILE = re.compile(  # of such a folder, its manifest apart
 
 @dataclass(frozen=True, kw_only=True)
 class TranslationManifest(Manifest):
-    """What is held of pairs of lines; a split has ``lines`` and ``tokens`` (stream -> number)."""
+    """The manifest of pairs of lines; a split has ``lines`` and ``tokens`` (stream -> number)."""
 
     FORM: ClassVar[str] = "fairseq_plugins.translation"
     COMMAND: ClassVar[str] = "prepare translation"
@@ -40,7 +40,7 @@ class TranslationManifest(Manifest):
     )
     RARE: ClassVar[tuple[str, ...]] = ("target_features", "by_word")
 
-    # what a task and results call the data, as fields of `TextManifest` do
+    # names of the data for tasks and results, as fields of `TextManifest`
     dataset: ClassVar[str] = "translation"
     task: ClassVar[str] = "syntax_translation"
     target: ClassVar[str] = "translation"
@@ -50,40 +50,40 @@ class TranslationManifest(Manifest):
     source_lang: str  # source language code, e.g. ``en``
     target_lang: str  # target language code
     features: list[str]  # names of the feature streams beside the source, in column order
-    # how raw text of both sides becomes subwords; read by `text.source_encoder`
+    # the segmentation of raw text of both sides; read by `text.source_encoder`
     segmentation: dict[str, Any]
-    heads: bool = False  # whether the head of every source word is there
+    heads: bool = False  # whether the head of every source word is stored
     # names of the feature streams beside the target, in column order
     target_features: list[str] = field(default_factory=list)
-    # whether the streams of layers hold a value a word, and the stream ``words`` the word of each
-    # subword; of older releases, see `older_streams`
+    # whether the streams of layers hold a value per word, and the stream ``words`` the word of each
+    # subword; for older releases see `older_streams`
     by_word: bool = False
 
     @property
     def pair(self) -> str:
-        """The language pair as it stands in file names, e.g. ``en-de``."""
+        """The language pair in file names, e.g. ``en-de``."""
         return f"{self.source_lang}-{self.target_lang}"
 
     @property
     def cutting(self) -> str:
-        """The option of the preparation that decided what words are."""
+        """The option of the preparation that defines words."""
         return f"--tokenizer {self.segmentation['source']['tokenizer']}"
 
     @property
     def layers(self) -> list[str]:
-        """Names of the layers that a model can read, in column order."""
+        """Names of the layers for models, in column order."""
         return held_layers(self.features, self.heads)
 
     def inventory_file(self, layer: Layer, *, of_target: bool = False) -> str:
-        """Name the file of a column's inventory; trees have none."""
+        """Return the file name of a column's inventory; trees have none."""
         return layer.file(self.target_lang if of_target else self.source_lang)
 
     def labelled(self, split: str) -> int:
-        """Return how many pairs a split has: each is a translation."""
+        """Return the number of a split's pairs: each is a translation."""
         return self.count(split)
 
     def prefix(self, split: str) -> str:
-        """Return what fairseq puts before the languages of a split."""
+        """Return fairseq's part of file names before the languages of a split."""
         return f"{split}.{self.pair}"
 
     def split_streams(self, split: str) -> list[str]:
@@ -93,7 +93,7 @@ class TranslationManifest(Manifest):
     def common_files(self) -> set[str]:
         """Name dictionaries, inventories and subword models."""
         held = {name for counts in self.splits.values() for name in counts["tokens"]}
-        sides = (self.source_lang, self.target_lang)  # of source text alone the one has no files
+        sides = (self.source_lang, self.target_lang)  # for source text alone, one has no files
         names = {f"dict.{side}.txt" for side in sides if side in held or not self.splits}
         names |= {self.inventory_file(layer) for layer in layers_of(self.layers)}
         targets = layers_of(self.target_features)
@@ -103,7 +103,7 @@ class TranslationManifest(Manifest):
         return set(filter(None, names))
 
     def problems(self) -> Iterator[str]:
-        """Yield what is wrong."""
+        """Yield the problems."""
         yield from super().problems()
         for split, counts in self.splits.items():
             if not is_count(counts.get("lines")) or "tokens" not in counts:

@@ -1,7 +1,7 @@
-"""The question of every label of entities: read from a file, and cut into subwords.
+"""The question of every label of entities: read from a file, and split into subwords.
 
-A line of the file is ``label<TAB>question``; empty lines and those that begin with ``#`` are passed
-over. Every type of entities that the labels of words name has one question.
+A line of the file is ``label<TAB>question``; empty lines and lines that begin with ``#`` are
+skipped. Every type of entities in the labels of words has one question.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from .text_encoder import TextEncoder
 FLAG = "--label-questions"
 COMMENT = "#"
 LONGEST = 2_000  # characters of a question
-REFERENCE = "${"  # a checkpoint holds questions, and nothing that refers to something else
+REFERENCE = "${"  # a checkpoint's questions contain no references
 
 
 def read_questions(path: str | Path | None, types: Sequence[str]) -> dict[str, str]:
     """Read the question of each type of entities.
 
     Args:
-        path: the file; None where none was named.
-        types: those that have to have one, in order.
+        path: the file; None if none was named.
+        types: all types that need a question, in order.
 
     Returns:
         Type -> question, in the order of ``types``.
@@ -52,7 +52,7 @@ def read_questions(path: str | Path | None, types: Sequence[str]) -> dict[str, s
 
 
 def _read(path: str | Path, types: Sequence[str]) -> dict[str, str]:
-    """Read the questions that a file has; InputError for a line that is none."""
+    """Read the questions of a file."""
     found: dict[str, str] = {}
     for number, line in numbered_lines(path):
         if line.strip() and not line.startswith(COMMENT):
@@ -68,7 +68,7 @@ def _read(path: str | Path, types: Sequence[str]) -> dict[str, str]:
 
 
 def _pair(line: str, where: str) -> tuple[str, str]:
-    """Return label and question of a line; InputError where it is none."""
+    """Return label and question of a line."""
     label, tab, question = (part.strip() for part in line.partition("\t"))
     if "\t" not in line or not label or not question or "\t" in question:
         raise InputError(f"{where}: expected label, TAB, question; found {quoted(line)}")
@@ -91,16 +91,15 @@ def label_questions(
     read: Callable[[Sequence[str], int], Iterable[Span]],
     spacy_model: str | None = None,
 ) -> LabelQuestions:
-    """Return questions as datasets take them.
+    """Return questions for datasets.
 
     Args:
-        folder, manifest: of the prepared folder or bundle, whose encoder cuts and annotates them.
+        folder, manifest: of the prepared folder or bundle with the encoder of questions.
         questions, read: see `LabelQuestions`.
-        spacy_model: the pipeline that the user names (default: the folder's).
+        spacy_model: the user's pipeline (default: the folder's).
 
     Returns:
-        Questions whose ``encode`` raises InputError where an encoder knows nothing of one of them,
-        or cannot tell two apart.
+        Questions whose ``encode`` refuses empty and equal questions.
     """
 
     @cache
@@ -119,7 +118,7 @@ def label_questions(
 
 
 def _check_read(found: dict[str, EncodedSentence], unknown: int) -> None:
-    """Refuse questions that tell an encoder nothing, or two of them the same; InputError."""
+    """Refuse questions that an encoder reads as empty, or as equal."""
     seen: dict[tuple[int, ...], str] = {}
     for label, sentence in found.items():
         tokens = tuple(sentence.tokens)

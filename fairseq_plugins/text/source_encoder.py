@@ -1,4 +1,4 @@
-"""Raw lines -> subwords and what they carry: the one path of preparation and inference alike."""
+"""Raw lines as subwords with features: one code for preparation and inference."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ MISALIGNMENTS = ("error", "repair", "skip")
 
 @dataclass(frozen=True)
 class AnnotatedLine:
-    """A line whose words are known."""
+    """A line with known words."""
 
-    text: str  # the text that subwords are made of
-    words: list[str]  # W words as a reader sees them (entities undone)
+    text: str  # the text for subwords
+    words: list[str]  # W words for a reader (entities undone)
     spans: list[tuple[int, int]]  # their character spans in ``text``
-    # what an annotation says of the words: name of a layer -> W values
+    # the annotation of the words: name of a layer -> W values
     layers: dict[str, list[Any]] = field(default_factory=dict)
-    # how many words took their values from an annotation that cuts words otherwise
+    # number of words with values from an annotation of other words
     repaired: int = 0
-    failed: bool = False  # whether annotation and text do not even consist of the same characters
+    failed: bool = False  # whether annotation and text have different characters
 
 
 def annotate_lines(
@@ -44,12 +44,12 @@ def annotate_lines(
     annotator: Any = None,
     given: Sequence[Annotation] | None = None,
 ) -> list[AnnotatedLine]:
-    """Find the words of clean lines, and what an annotation says of them.
+    """Find the words of clean lines, and their annotation.
 
     Args:
-        texts, tokenizer: lines of `raw_text.line_reader`, and what they are.
+        texts, tokenizer: lines of `raw_text.line_reader`, and their kind.
         annotator: `text.annotate.Annotator`, or None.
-        given: ready annotations, one a line, instead of an annotator.
+        given: annotations, one per line, instead of an annotator.
     """
     found = tokenizer == "none"  # by the annotator
     words = [text.split() if found else [unescape(w) for w in text.split()] for text in texts]
@@ -63,7 +63,7 @@ def annotate_lines(
 
 
 def _with_found_words(text: str, words: list[str], note: Annotation) -> AnnotatedLine:
-    """Take an annotation's words, unless the line has others: its own ``words`` then."""
+    """Take an annotation's words, unless the line has its own ``words``."""
     spans = note.spans if note.spans is not None else locate_words(text, note.words)
     if spans is not None:
         return AnnotatedLine(text, note.words, spans, note.layers)
@@ -71,7 +71,7 @@ def _with_found_words(text: str, words: list[str], note: Annotation) -> Annotate
 
 
 def _with_given_words(text: str, words: list[str], note: Annotation) -> AnnotatedLine:
-    """Give words what an annotation says of its own, by offsets where they differ."""
+    """Give words the annotation of their tokens, by offsets if the words differ."""
     match = match_words(words, note) or match_alike(words, note)
     known = carried(note, match.tokens)
     spans = joined_spans(text.split())
@@ -81,9 +81,9 @@ def _with_given_words(text: str, words: list[str], note: Annotation) -> Annotate
 def encode_line(
     line: AnnotatedLine, segmenter: Segmenter, layers: Sequence[Layer]
 ) -> EncodedSentence:
-    """Cut a line into subwords, and give its words what is known of them in some layers.
+    """Split a line into subwords, with the words' values in some layers.
 
-    What layers of target text say (`syntax.casing`) is taken out of the line before it is cut.
+    The information of target layers (`syntax.casing`) is removed from the line before.
     """
     subwords, spans = segmenter.segment(reduced(line.text, layers))
     alignment = align(line.text, spans, line.spans)
@@ -93,18 +93,18 @@ def encode_line(
 
 
 def reduced(text: str, layers: Iterable[Layer]) -> str:
-    """Return a text without what layers of target text say of it, as long as it was."""
+    """Return a text of equal length without the information of target layers."""
     return lowered(text) if any(layer.name in OF_TARGETS for layer in layers) else text
 
 
 class SourceEncoder:
-    """Everything between a raw source line and the model's input.
+    """All steps from a raw source line to the model's input.
 
     Args:
         tokenizer, normalizer, lang: see `text.raw_text.line_reader`.
         segmenter: the subword model.
-        layers: those to give, learnt ones with the inventory of their folder.
-        annotator: what annotates words; None when nothing does.
+        layers: layers to give, learnt ones with the inventory of their folder.
+        annotator: annotates words; None without annotation.
     """
 
     def __init__(
@@ -125,14 +125,14 @@ class SourceEncoder:
 
     @property
     def annotator_id(self) -> str:
-        """``name version hash`` of the pipeline in use; empty without one."""
+        """``name version hash`` of the pipeline in use; empty without a pipeline."""
         return annotator_line(self.annotator)
 
     @classmethod
     def from_folder(
         cls, folder: Path, manifest: TranslationManifest, spacy_model: str | None = None
     ) -> SourceEncoder:
-        """Build the encoder that prepared ``folder``; warn when its pipeline is another now."""
+        """Build the encoder that prepared ``folder``; warn if its pipeline has changed."""
         settings = manifest.segmentation["source"]
         encoder = cls(
             settings["tokenizer"],
@@ -146,10 +146,10 @@ class SourceEncoder:
         return encoder
 
     def encode(self, lines: Sequence[str], limit: int | None = None) -> list[EncodedSentence]:
-        """Encode raw lines, one result a line, whatever their number.
+        """Encode raw lines, one result per line, independent of their number.
 
-        A line of ``limit`` subwords or more is left out before anything annotates it. Lines have
-        no values of given layers; a model that reads these refuses raw text.
+        A line of ``limit`` subwords or more is left out before annotation. Lines have no values of
+        given layers; a model with such layers refuses raw text.
         """
         texts = [self.read(line) for line in lines]
         long = [limit is not None and self._reaches(text, limit) for text in texts]
@@ -164,7 +164,7 @@ class SourceEncoder:
         return [replace(line, left_out=is_long) for line, is_long in zip(found, long)]
 
     def _reaches(self, text: str, limit: int) -> bool:
-        """Whether a text has so many subwords; not counted where nothing annotates it."""
+        """Whether a text has so many subwords; not counted without annotation."""
         if self.annotator is None or len(text) < limit:
             return False
         longest = getattr(self.segmenter, "longest", len(text))
@@ -173,12 +173,12 @@ class SourceEncoder:
 
 
 class TargetDecoder:
-    """From the model's target subwords back to text, and (for constraints) the other way.
+    """Turns the model's target subwords into text, and (for constraints) text into subwords.
 
     Args:
-        tokenizer, lang, normalizer: how the target text was cut into words.
+        tokenizer, lang, normalizer: how the target text was split into words.
         segmenter: its subword model.
-        layers: of the target subwords; what they say is not in the text that is cut.
+        layers: of the target subwords; their information is not in the split text.
     """
 
     def __init__(
@@ -202,7 +202,7 @@ class TargetDecoder:
         return cls(how["tokenizer"], manifest.target_lang, segmenter, how["normalizer"], layers)
 
     def add_subwords(self, text: str) -> str:
-        """Cut words into subwords, separated by spaces."""
+        """Split words into subwords, separated by spaces."""
         return " ".join(self.segmenter.segment(reduced(text, self.layers))[0])
 
     def remove_subwords(self, text: str) -> str:
@@ -215,7 +215,7 @@ class TargetDecoder:
 
 
 def folder_segmenter(folder: Path, settings: dict[str, Any]) -> Segmenter:
-    """Load the subword model that a manifest names (files beside it)."""
+    """Load the subword model of a manifest (with files beside the manifest)."""
     model, vocabulary = (
         Path(folder) / settings[name] if settings.get(name) else None
         for name in ("model", "vocabulary")
@@ -224,7 +224,7 @@ def folder_segmenter(folder: Path, settings: dict[str, Any]) -> Segmenter:
 
 
 def folder_annotator(folder: Path, manifest: TranslationManifest, named: str | None = None) -> Any:
-    """Load the pipeline that a manifest names; text annotated elsewhere falls back to ours."""
+    """Load the pipeline of a manifest; for text annotated elsewhere, ours."""
     known = manifest.annotator.get("model") or named or manifest.source_lang == "en"
     if needs_annotator(manifest.layers) and not known:
         raise InputError(

@@ -1,7 +1,7 @@
-"""Paragraphs and questions -> wordpieces with words and features, and where in the context each
-wordpiece stands: preparation and inference alike.
+"""Paragraphs and questions as wordpieces with words, features and places in the context.
 
-A context is annotated and cut once, however many questions it has.
+Preparation and inference share this code. A context is annotated and split once for all its
+questions.
 """
 
 import re
@@ -28,9 +28,9 @@ class EncodedParagraph:
     """A paragraph ready for the model."""
 
     context: EncodedSentence  # its text, S wordpieces
-    # begin and end (exclusive) of each of them in code points of the text, (S, 2)
+    # begin and end (exclusive) of each wordpiece in code points of the text, (S, 2)
     offsets: np.ndarray
-    questions: list[EncodedSentence]  # one a question
+    questions: list[EncodedSentence]  # one per question
 
 
 def encode_paragraphs(
@@ -55,10 +55,10 @@ def encode_paragraphs(
 def context_offsets(pieces: PieceTokenizer, context: str, encoded: EncodedSentence) -> np.ndarray:
     """Return begin and end of each of a context's S wordpieces in code points, (S, 2).
 
-    Accents that BERT strips belong to the wordpiece before them.
+    Accents that BERT strips belong to the wordpiece before.
     """
     found, spans = pieces.encode_text(context)
-    if found != encoded.tokens:  # Chinese characters are words, and BERT's cleaning sees one word
+    if found != encoded.tokens:  # Chinese characters are words, but one word after BERT's cleaning
         found, spans = _by_words(pieces, context, encoded.words)
     if found != encoded.tokens:
         raise InputError(f"these are not the wordpieces of {context[:60]!r}")
@@ -68,7 +68,7 @@ def context_offsets(pieces: PieceTokenizer, context: str, encoded: EncodedSenten
 def _by_words(
     pieces: PieceTokenizer, context: str, words: Sequence[str]
 ) -> tuple[list[int], list[Span]]:
-    """Cut the words of a context one by one: ids and spans, none if they are not the context's."""
+    """Split the words of a context one by one; none if the context has other words."""
     ids, spans, place = [], [], 0
     for word in words:
         start = context.find(word, place)
@@ -82,7 +82,7 @@ def _by_words(
 
 
 def _with_marks(context: str, spans: Sequence[Span]) -> list[Span]:
-    """Widen wordpieces by the accents after them, up to the next one."""
+    """Widen wordpieces by the accents after them, up to the next wordpiece."""
     widened, limit = [], len(context)
     for begin, end in reversed(spans):
         stop = end
@@ -94,7 +94,7 @@ def _with_marks(context: str, spans: Sequence[Span]) -> list[Span]:
 
 
 def check_visible(pieces: PieceTokenizer, paragraph: Paragraph) -> None:
-    """Refuse texts of which cleaning leaves nothing; InputError with the text's place."""
+    """Refuse texts that cleaning empties."""
     named = [(f"{paragraph.place}: 'context'", paragraph.context)]
     named += [(f"{place}: 'question'", question.text) for place, question in paragraph.named()]
     for place, text in named:

@@ -1,4 +1,4 @@
-"""Raw examples -> wordpieces, words and what they carry: preparation and inference alike."""
+"""Raw examples as wordpieces and words with features: one code for preparation and inference."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ Pieces = tuple[list[int], list[int]]  # S wordpiece ids, and for each the index 
 
 
 class TextEncoder:
-    """Everything between a raw example and the model's input.
+    """All steps from a raw example to the model's input.
 
     Args:
         pieces: the tokeniser.
-        tokenize: what the words of raw text are: ``whitespace``, ``characters`` (each Chinese
-            character is one), or ``spacy``: the annotator's.
-        annotations: the layers that are wanted beside those of every folder; learnt ones with
-            the inventory of their folder, if there is one yet.
-        annotator: `text.annotate.Annotator`, or `corpora.conllu_parses.GivenParses` where
-            `encode` is handed all parses, or None where nothing needs it.
-        similarity: compares the words of a pair, where the annotations say so.
-        apart: whether words that the annotator finds in raw text are cut one by one, as given words
-            are, and all of them stay: each is to be labelled.
+        tokenize: the words of raw text: ``whitespace``, ``characters`` (each Chinese character is a
+            word), or ``spacy``: the annotator's.
+        annotations: wanted layers beside those of every folder; learnt layers with the inventory of
+            their folder, if known.
+        annotator: `text.annotate.Annotator`, or `corpora.conllu_parses.GivenParses` if `encode`
+            gets all parses, or None without annotation.
+        similarity: compares the words of a pair, if the annotations need it.
+        apart: whether the annotator's words are split one by one, like given words, and all are
+            kept for labels.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class TextEncoder:
     def from_folder(
         cls, folder: Path, manifest: TextManifest, spacy_model: str | None = None
     ) -> TextEncoder:
-        """Build the encoder that prepared ``folder``; warn when its pipeline is another now."""
+        """Build the encoder that prepared ``folder``; warn if its pipeline has changed."""
         check_raw(folder, manifest.annotations)
         model = manifest.annotator.get("model", "")
         if manifest.annotator.get("name") == GIVEN and not (model or spacy_model):
@@ -100,12 +100,12 @@ class TextEncoder:
     def encode(
         self, examples: Sequence[Example], parses: Sequence[Parses] | None = None
     ) -> list[tuple[EncodedSentence, ...]]:
-        """Encode examples, one result each with one sentence a text, whatever their number.
+        """Encode examples, one result each with one sentence per text, independent of their number.
 
         Args:
             examples: raw examples.
-            parses: of each example one annotation a text, of the text's own characters, in place
-                of the annotator's.
+            parses: for each example one annotation per text, with the text's own characters, in
+                place of the annotator's.
         """
         texts, given, values = [], [], []
         for example in examples:
@@ -122,9 +122,9 @@ class TextEncoder:
         return [self._compared([next(encoded) for _ in example.texts]) for example in examples]
 
     def least(self, example: Example, enough: int | None) -> int:
-        """Return a number of subwords that an example surely has; nothing is annotated for it.
+        """Return a lower bound of an example's number of subwords, without annotation.
 
-        It is 0 where nothing is annotated, and for texts of at most ``enough`` characters.
+        The bound is 0 if nothing is annotated, and for texts of at most ``enough`` characters.
         """
         if self.annotator is None or sum(map(len, example.texts)) <= (enough or 0):
             return 0
@@ -148,7 +148,7 @@ class TextEncoder:
         values: Sequence[Mapping[str, Sequence[str]]],
         parses: Sequence[Annotation] | None,
     ) -> list[EncodedSentence]:
-        """Encode sentences; those with words and those without have their own way."""
+        """Encode sentences, with or without given words."""
         found: dict[int, EncodedSentence] = {}
         free = [i for i, words in enumerate(given) if words is None]
         if self.tokenize == SPACY and free:
@@ -172,11 +172,10 @@ class TextEncoder:
         return [found[i] for i in range(len(texts))]
 
     def _cut(self, text: str, given: Sequence[str] | None) -> tuple[Words, Pieces]:
-        """Cut given words, or those of ``text``, into pieces.
+        """Split given words, or the words of ``text``, into pieces.
 
-        Words of a text that its cleaning makes vanish are no words, so that the pieces are those of
-        the whole text; given words stay (and those of a text of which nothing is left) and count as
-        unknown.
+        Words of a text that cleaning removes are dropped, so that the pieces are those of the whole
+        text; given words stay (and the words of a text that becomes empty) and count as unknown.
         """
         if given is None:
             characters = self.tokenize == "characters"
@@ -200,9 +199,9 @@ class TextEncoder:
         note: Annotation | None,
         values: Mapping[str, Sequence[str]],
     ) -> EncodedSentence:
-        """Put a sentence of known words together; an annotation of nothing knows nothing of any.
+        """Join a sentence of known words; an empty annotation gives no values.
 
-        ``values`` came with the words, in layers that nothing annotates.
+        ``values`` came with the words, in layers without annotator.
         """
         match: Match | None = Match([-1] * len(words.all))
         if note is not None and note.words:
@@ -215,16 +214,16 @@ class TextEncoder:
         return sentence_of(self.layers, words.kept, pieces, known, repaired=match.repaired)
 
     def _from_text(self, text: str, note: Annotation) -> EncodedSentence:
-        """Put a raw text together whose words the annotator found.
+        """Join a raw text with the annotator's words.
 
-        A word without a wordpiece of its own (``not`` of ``cannot``) is part of the one before,
-        unless words are cut apart.
+        A word without its own wordpiece (``not`` of ``cannot``) is joined to the word before,
+        unless words are split one by one.
         """
         if self.apart:
             return self._from_words(*self._cut(text, note.words), note, {})
         tokens, spans = self.pieces.encode_text(text)
         words = note.spans or []
-        if not tokens and note.words:  # nothing that the encoder can see
+        if not tokens and note.words:  # nothing visible for the encoder
             tokens, spans = [self.pieces.unknown], [words[0]]
         found = align(text, spans, words)
         owners = sorted(set(found.word_of))
@@ -240,7 +239,7 @@ class TextEncoder:
 
 
 def _located(line: str, note: Annotation) -> Annotation:
-    """Find an annotation's words in a line; InputError where it has other characters."""
+    """Find an annotation's words in a line, which must have the same characters."""
     places = locate_words(line, note.words)
     if places is None:
         raise InputError(_other_characters(line))
@@ -252,7 +251,7 @@ def _other_characters(line: str) -> str:
 
 
 def check_raw(folder: Path, names: Sequence[str]) -> None:
-    """Refuse layers of a folder that raw text has not (InputError)."""
+    """Refuse layers of a folder that raw text lacks."""
     if lacking := given_names(names):
         raise InputError(
             f"{folder} holds {named(lacking)}, which raw text has not: predict its prepared "

@@ -1,8 +1,7 @@
-"""What an encoder makes of a sentence: its words, and what each carries by the table of layers.
+"""The words of a sentence with their values in layers, for the encoders of raw text.
 
-The core of both encoders of raw text, `text.source_encoder` and `text.text_encoder`. An annotator
-may cut a text into other words than ours; what it says of its own then goes to ours by character
-offsets.
+The core of `text.source_encoder` and `text.text_encoder`. An annotator may split a text into other
+words; their values are then transferred by character offsets.
 """
 
 import difflib
@@ -18,15 +17,15 @@ from ..syntax.subwords import align, joined_spans, locate_words
 
 @dataclass(frozen=True)
 class Match:
-    """Which tokens of an annotation words belong to."""
+    """The tokens of an annotation that belong to words."""
 
-    tokens: Sequence[int]  # for each of W words the index of its token, in order; -1 for none
-    repaired: int = 0  # how many words the annotator cut otherwise
-    failed: bool = False  # whether words and tokens do not even consist of the same characters
+    tokens: Sequence[int]  # index of each word's token, in order; -1 for none
+    repaired: int = 0  # number of words that the annotator split otherwise
+    failed: bool = False  # whether words and tokens have different characters
 
 
 def match_words(words: Sequence[str], note: Annotation) -> Match | None:
-    """Match W words with an annotation by offsets; None where it has other characters."""
+    """Match W words with an annotation by offsets; None for an annotation of other characters."""
     if note.words == words:
         return Match(range(len(words)))
     line, spans = " ".join(words), joined_spans(words)
@@ -39,7 +38,7 @@ def match_words(words: Sequence[str], note: Annotation) -> Match | None:
 
 
 def match_alike(words: Sequence[str], note: Annotation) -> Match:
-    """Match those words that an annotation of other characters shares."""
+    """Match the words shared with an annotation of other characters."""
     tokens = [-1] * len(words)
     matcher = difflib.SequenceMatcher(None, words, note.words, autojunk=False)
     for block in matcher.get_matching_blocks():
@@ -48,12 +47,12 @@ def match_alike(words: Sequence[str], note: Annotation) -> Match:
 
 
 def carried(note: Annotation, tokens: Sequence[int]) -> dict[str, list[Any]]:
-    """Return all that an annotation knows of words, which belong to these of its tokens."""
+    """Return the values of an annotation for words, by their tokens."""
     return {name: layer_of(name).carried(values, tokens) for name, values in note.layers.items()}
 
 
 def known_of(words: list[str], note: Annotation) -> dict[str, list[Any]]:
-    """Return what an annotation knows of words, which it may have cut otherwise; else nothing."""
+    """Return an annotation's values of words, even of other tokens; empty if impossible."""
     match = match_words(words, note)
     return {} if match is None else carried(note, match.tokens)
 
@@ -74,14 +73,14 @@ def sentence_of(
     spelt: Sequence[str] = (),
     **misfits: Any,
 ) -> EncodedSentence:
-    """Put a sentence together; words without a subword are passed over.
+    """Join a sentence; words without a subword are dropped.
 
     Args:
-        layers: those to give.
+        layers: layers to give.
         words: W words.
-        pieces: S subwords, and for each the index of its word; -1 for none.
-        known: what is known of the words, W values in each layer.
-        spelt: the subwords as the text spells them, where layers ask for that.
+        pieces: S subwords, and the index of each subword's word; -1 for none.
+        known: values of the words, W in each layer.
+        spelt: the subwords' spelling in the text, if layers need it.
         misfits: see `EncodedSentence`.
     """
     values, (tokens, word_of) = word_values(layers, words, known), pieces

@@ -1,4 +1,4 @@
-"""What the recipes of examples and of questions share: wordpieces, their streams, their counts."""
+"""The common part of the recipes of examples and of questions: wordpieces, streams, counts."""
 
 import hashlib
 import logging
@@ -34,37 +34,37 @@ logger = logging.getLogger(__name__)
 
 TOOLS = ("tokenizers", "spacy", "numpy")
 MOST_WORDS = 65_000  # word numbers are stored in 16 bits
-GLUED = "words_with_signs"  # note of a chunk: how many of its words end in a punctuation sign
-LONG_WORDS = 8  # wordpieces a word, on average: more is hardly any language's
+GLUED = "words_with_signs"  # note of a chunk: number of words that end in a punctuation sign
+LONG_WORDS = 8  # wordpieces per word, on average: more is rare in any language
 
 
 class ExampleRecipe(Recipe):
-    """How texts become wordpieces in one step; see `engine.Recipe`. What files hold is added.
+    """The one-step preparation of wordpieces; see `engine.Recipe`. Subclasses add their files.
 
     Args:
         options: with ``input_files``, ``recorded``, ``pretrained``, ``tokenize``,
-            ``annotation_names`` and those of every preparation.
+            ``annotation_names`` and the options of every preparation.
     """
 
     unit, encodes_apart = "examples", True
     remedy = "is the text of the language and characters that the pretrained model knows?"
-    cure = "give --valid-file"  # where there is nothing to validate on
+    cure = "give --valid-file"  # if there is no validation file
     manifest: TextManifest
 
     def __init__(self, options: Any) -> None:
         self.options, self.files = options, options.input_files()
-        self.read: dict[str, Path] = self.files  # whatever is read, by split and what it is
+        self.read: dict[str, Path] = self.files  # all files read, by split and kind
 
     def inputs(self) -> Iterable[Path]:
-        """Return all files, and that of a vocabulary which is not embedded."""
+        """Return all files, including a vocabulary that is not embedded."""
         return [*self.read.values(), *self.vocabulary_files()]
 
     def vocabulary_files(self) -> Iterable[Path]:
-        """Return the files that the vocabulary is read from, beside those of the input."""
+        """Return the files of the vocabulary, beside the input files."""
         return vocabulary_files(resolve_directory(self.options.pretrained))
 
     def load_vocabulary(self) -> None:
-        """Set ``vocabulary``, ``settings`` of its tokeniser, and what it is of: ``directory``."""
+        """Set ``vocabulary``, ``settings`` of its tokeniser, and its source ``directory``."""
         self.directory = resolve_directory(self.options.pretrained)
         self.settings = read_tokenizer_settings(self.directory)
         self.vocabulary = read_vocabulary(self.directory)
@@ -83,9 +83,9 @@ class ExampleRecipe(Recipe):
     def describe_by(
         self, annotator: Any, similarity: WordSimilarity | None = None, **known: Any
     ) -> TextManifest:
-        """Load the tools (see `TextEncoder`); write down what decides the folder's content.
+        """Load the tools (see `TextEncoder`); return the manifest of all that decides the content.
 
-        What is ``known`` of it besides is added.
+        Further fields come from ``known``.
         """
         options = self.options
         self.load_tools(annotator, similarity)
@@ -110,11 +110,11 @@ class ExampleRecipe(Recipe):
         )
 
     def work(self) -> Callable[[Chunk], None]:
-        """Return what encodes a chunk."""
+        """Return the function that encodes a chunk."""
         raise NotImplementedError
 
     def steps(self, chunks: list[Chunk], layout: WorkLayout) -> Iterator[ChunkStep]:
-        """Annotate, cut and whatever else in one step."""
+        """Annotate, split and place in one step."""
         yield ChunkStep("encode", self.work(), lambda chunk: chunk.encoded)
 
     def begin(self, chunks: list[Chunk], manifest: TextManifest, folder: Path) -> TextManifest:
@@ -143,7 +143,7 @@ class ExampleRecipe(Recipe):
         return replace(found, streams=look_up(found, own))
 
     def summarize(self, split: str, writer: SplitWriter) -> dict[str, Any]:
-        glued = writer.notes.pop(GLUED, 0)  # for the log alone: what is written stays as it was
+        glued = writer.notes.pop(GLUED, 0)  # for the log only: the folder's content stays as before
         unknown = {n: writer.unknown_of(n, writer.ids(n)) for n in sorted(writer.unknown)}
         counts = count_examples(self.folder, self.manifest, split)
         told = "%s: %d of %d words end in a punctuation sign, as 'ball.' does (%s)"
@@ -157,7 +157,7 @@ class ExampleRecipe(Recipe):
         ).format(**counts)
 
     def warn(self, manifest: TextManifest, folder: Path) -> None:
-        """Warn of text that was not cut into words."""
+        """Warn of text without word boundaries."""
         for split, counts in manifest.splits.items():
             if counts["tokens"] > LONG_WORDS * counts["words"]:
                 logger.warning(
@@ -170,7 +170,7 @@ class ExampleRecipe(Recipe):
 
 
 def check_sizes(name: str, sentences: Iterable[EncodedSentence]) -> None:
-    """Refuse more words than can be stored; InputError names the example."""
+    """Refuse more words than can be stored."""
     for sentence in sentences:
         if len(sentence.words) > MOST_WORDS:
             raise InputError(
@@ -179,7 +179,7 @@ def check_sizes(name: str, sentences: Iterable[EncodedSentence]) -> None:
 
 
 def count_misaligned(sentences: Iterable[EncodedSentence], texts: Iterable[str]) -> Counter[str]:
-    """Count the words and wordpieces that met otherwise than expected, and odd words."""
+    """Count irregular words and wordpieces, and odd words."""
     found: Counter[str] = Counter(misaligned_wordpieces=0, repaired_words=0, **{GLUED: 0})
     found["overlong_words"] = sum(map(overlong_words, texts))
     for sentence in sentences:
@@ -190,11 +190,11 @@ def count_misaligned(sentences: Iterable[EncodedSentence], texts: Iterable[str])
 
 
 def encoded_chunk(encoder: TextEncoder, sides: Sequence[Sequence[EncodedSentence]]) -> EncodedChunk:
-    """Collect the streams of sentences, and of which words the vocabulary knows no piece.
+    """Collect the streams of sentences, and the words without a piece in the vocabulary.
 
     Args:
-        encoder: that made them, and knows which layers are to be learnt.
-        sides: the first, and for pairs the second sentences; a side without any has empty streams.
+        encoder: of the sentences, with the layers to learn.
+        sides: the first, and for pairs the second sentences; an empty side has empty streams.
     """
     found = EncodedChunk({})
     for k, side in enumerate(sides):

@@ -1,4 +1,4 @@
-"""What workers do with paragraphs: annotate and cut them and their questions, place the answers."""
+"""Work on paragraphs: annotate and split them and their questions, place the answers."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -33,9 +33,9 @@ def _paragraph(row: dict[str, Any]) -> Paragraph:
 
 
 def encode_chunk(encoder: TextEncoder, limits: Limits, repair: bool, chunk: Chunk) -> None:
-    """Encode the chunk's paragraphs (one a row) and questions; write them.
+    """Encode the chunk's paragraphs (one per row) and questions; write the result.
 
-    With ``repair`` answers that do not stand at their start are looked for elsewhere.
+    With ``repair``, answers that are not at their start are searched elsewhere.
     """
     rows = list(read_rows(chunk.file()))
     paragraphs = [_paragraph(row) for row in rows]
@@ -47,9 +47,9 @@ def encode_chunk(encoder: TextEncoder, limits: Limits, repair: bool, chunk: Chun
 
 
 class _Findings:
-    """Collects what becomes of a chunk; see `encode_chunk`.
+    """Collects the results of a chunk; see `encode_chunk`.
 
-    In training, questions whose answers cannot be placed are left out.
+    In training, questions without placed answers are left out.
     """
 
     def __init__(self, split: str, limits: Limits, repair: bool) -> None:
@@ -94,11 +94,11 @@ class _Findings:
         self.notes["cut_questions"] += pieces > self.limits.max_query_length
 
     def result(self, texts: Sequence[str], encoder: TextEncoder) -> EncodedChunk:
-        """Return all of it, which the encoder made of ``texts``."""
+        """Return all results, encoded from ``texts``."""
         found = encoded_chunk(encoder, (self.questions, self.contexts))
         found.streams.update({name: Rows.of(rows) for name, rows in self.rows.items()})
         notes = count_misaligned([*self.questions, *self.contexts], texts)
-        notes.update(self.notes)  # counts of nothing stay
+        notes.update(self.notes)  # counts of zero stay
         return replace(found, notes=dict(notes), lines=self.lines)
 
 

@@ -1,4 +1,4 @@
-"""The subword models and dictionaries of a preparation: given, of an earlier run, or learnt."""
+"""The subword models and dictionaries of a preparation: given, from an earlier run, or learnt."""
 
 import logging
 from collections import Counter
@@ -32,12 +32,12 @@ def obtain_models(
     """Copy or learn the model into ``folder`` and load it for both sides.
 
     Returns:
-        The source's and the target's segmenter, and what the manifest says of them by side.
+        The source's and the target's segmenter, and the manifest's entries by side.
     """
     kind, name = options.subwords, {"subword_nmt": CODES, "sentencepiece": PIECES}
     model = folder / name[kind] if kind in name else None
     train = [job for job in jobs if job.split.startswith("train")]
-    counts = cache(partial(word_counts, train))  # read where somebody wants them, once
+    counts = cache(partial(word_counts, train))  # read once, on demand
     if model:
         learnt = work / name[kind]
         given = options.bpe_codes if kind == "subword_nmt" else options.sentencepiece_model
@@ -75,7 +75,7 @@ def _learn(options: TranslationOptions, jobs: list[Chunk], counts: WordCounts, p
 
 
 def _warn_of_few_merges(codes: str, wanted: int) -> None:
-    """Say so where learning ended early: every word that stands twice is one piece then."""
+    """Warn if learning ended early: then every repeated word is one piece."""
     found = codes.count("\n") - 1  # the first line is the format's version
     if found < wanted:
         logger.warning(
@@ -98,7 +98,7 @@ def word_counts(jobs: list[Chunk]) -> dict[str, Counter[str]]:
 def _vocabularies(
     options: TranslationOptions, counts: WordCounts, model: Path | None, folder: Path
 ) -> dict[str, tuple[set[str], str]]:
-    """Write and return the subwords that may be made: given ones, or the frequent ones."""
+    """Write and return the allowed subwords: given ones, or the frequent ones."""
     given = {options.source_lang: options.srcvocab, options.target_lang: options.tgtvocab}
     if any(given.values()):
         copied = {lang: (path, f"vocab.{lang}") for lang, path in given.items() if path}
@@ -126,7 +126,7 @@ def _vocabularies(
 
 
 def check_given(options: TranslationOptions) -> None:
-    """Load and drop the given subword model and dictionaries: a foreign one is refused at once."""
+    """Load and drop the given subword model and dictionaries, to refuse unfit files at once."""
     for name, path in options.given_models().items():
         if name == "bpe_codes":
             segment.check_codes(path)
@@ -182,7 +182,7 @@ def symbol_counts(chunk: EncodedChunk, side: str) -> Counter[str]:
 
 
 def look_up(chunk: EncodedChunk, side: str, dictionary: Any) -> tuple[Rows, Counter[str]]:
-    """Return the ids of a side of a chunk, ``</s>`` included, and what the dictionary lacks."""
+    """Return the ids of a side of a chunk, ``</s>`` included, and the unknown subwords."""
     symbols = chunk.symbols[side]
     *ids, end = token_ids(dictionary, symbols)
     lacking = {symbol for symbol, i in zip(symbols, ids) if i == dictionary.unk()}

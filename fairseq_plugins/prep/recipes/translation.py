@@ -1,4 +1,4 @@
-"""The recipe of parallel text: lines are annotated, subwords learnt, then lines cut into them."""
+"""The recipe of parallel text: annotate lines, learn subwords, then split lines into subwords."""
 
 import logging
 from collections import Counter
@@ -52,12 +52,12 @@ logger = logging.getLogger(__name__)
 TOOLS = ("sacremoses", "subword-nmt", "sentencepiece", "spacy", "numpy")
 DROPPED = ("overlong", "empty", "too_short", "too_long", "ratio", "skipped_lines")
 ESCAPED_SHARE = 0.01
-FAILED_SHARE = 0.1  # of lines whose annotation is of other characters: more is no accident
+FAILED_SHARE = 0.1  # share of lines with an annotation of other characters: more is no accident
 POSITIONS = 1024  # fairseq's default --max-source-positions
 
-CONLLU = ("conllu", TARGET_CONLLU)  # sides that are no lines of text
+CONLLU = ("conllu", TARGET_CONLLU)  # sides that are not lines of text
 
-Scans = dict[str, dict[str, Scan]]  # split -> side -> what its file holds
+Scans = dict[str, dict[str, Scan]]  # split -> side -> content of its file
 
 
 def prepare(options: TranslationOptions) -> Manifest:
@@ -66,7 +66,7 @@ def prepare(options: TranslationOptions) -> Manifest:
 
 
 class TranslationRecipe(engine.Recipe):
-    """How parallel text is prepared; see `engine.Recipe`."""
+    """The preparation of parallel text; see `engine.Recipe`."""
 
     unit, unknown = "lines", "<unk>"
     remedy = (
@@ -86,12 +86,12 @@ class TranslationRecipe(engine.Recipe):
         }
 
     def inputs(self) -> Iterable[Path]:
-        """Return the text files, and models that were given."""
+        """Return the text files and given models."""
         texts = [path for sides in self.files.values() for path in sides.values()]
         return [*texts, *self.given.values()]
 
     def describe(self) -> TranslationManifest:
-        """Check everything but the work itself; files are read for their hashes."""
+        """Check everything before the work; files are read for their hashes."""
         options = self.options
         check_given(options)
         trained = bool(options.trainpref)
@@ -134,7 +134,7 @@ class TranslationRecipe(engine.Recipe):
                 yield ChunkInput(split, count, source=Lines(first, places))
 
     def steps(self, chunks: list[Chunk], layout: WorkLayout) -> Iterator[ChunkStep]:
-        """Annotate; obtain the subword models; cut."""
+        """Annotate; obtain the subword models; split."""
         work = partial(annotate_chunk, self.options, self.annotators)
         yield ChunkStep("annotate", work, lambda chunk: chunk.file(ANNOTATED))
         if layout.is_part and not self.encodes_apart:
@@ -156,7 +156,7 @@ class TranslationRecipe(engine.Recipe):
     def sizes(self, split: str) -> Mapping[str, int]:
         """Return the streams of both languages, of words and layers."""
         found = {lang: len(self.dictionaries[side]) for side, lang in self.langs.items()}
-        most = self.options.max_characters  # of words in a line
+        most = self.options.max_characters  # most characters of the words in a line
         for lang, layers in self.layers.items():
             found |= {f"{lang}.{WORDS}": most + 1} if layers else {}
             streams = layer_streams(lang, layers).items()
@@ -164,7 +164,7 @@ class TranslationRecipe(engine.Recipe):
         return found
 
     def load(self, chunk: Chunk) -> EncodedChunk:
-        """Look the subwords of a chunk up."""
+        """Look up the subwords of a chunk."""
         bounds, alike, learnt = {SOURCE: 0, TARGET: 0}, [], {}
         for side, lang in self.langs.items():
             own = layer_streams(lang, self.layers[lang])
@@ -181,7 +181,7 @@ class TranslationRecipe(engine.Recipe):
         return EncodedChunk(streams, found.counts, found.notes, unknown=unknown)
 
     def summarize(self, split: str, writer: SplitWriter) -> dict[str, Any]:
-        """Count lines and tokens; what was dropped must explain every line."""
+        """Count lines and tokens; kept and dropped lines must add up."""
         lines, read = writer.counts["lines"], writer.counts["read"]
         if missing := read - lines - sum(writer.notes[name] for name in DROPPED):
             raise RuntimeError(f"{split}: {missing} lines are unaccounted for")
@@ -210,7 +210,7 @@ class TranslationRecipe(engine.Recipe):
             )
 
     def end(self, chunks: list[Chunk], manifest: TranslationManifest, folder: Path) -> None:
-        """Write the closed inventories of features, with how often each label is there."""
+        """Write the closed inventories of features, with the count of each label."""
         for lang, layers in self.layers.items():
             for layer in columns_of(layers).values():
                 if layer.learnt:
@@ -243,9 +243,9 @@ class TranslationRecipe(engine.Recipe):
 
 
 def load_annotator(options: TranslationOptions) -> Any:
-    """Load what tags and parses the source, or None where nothing does.
+    """Load the annotator of the source, or None.
 
-    A pipeline beside given annotations is for raw text later on: that it is there is seen now.
+    A pipeline beside given annotations is for raw text later, but must be present now.
     """
     if not (options.needs_spacy or (options.annotated and options.spacy_model)):
         return None
@@ -254,14 +254,14 @@ def load_annotator(options: TranslationOptions) -> Any:
 
 
 def load_target_annotator(options: TranslationOptions) -> Any:
-    """Load what annotates the target, or None where nothing does."""
+    """Load the annotator of the target, or None."""
     if not options.target_annotator:
         return None
     return annotators.load_annotator(options.target_names, options.target_annotator)
 
 
 def identity_of(options: TranslationOptions, loaded: Mapping[str, Any]) -> dict[str, str]:
-    """Return what the manifest says of the annotators of both sides."""
+    """Return the manifest's entries for the annotators of both sides."""
     of_target = annotator_line(loaded[TARGET])
     return _source_identity(options, loaded[SOURCE]) | ({"target": of_target} if of_target else {})
 
@@ -299,7 +299,7 @@ def scan_inputs(options: TranslationOptions, files: dict[str, dict[str, Path]]) 
 
 
 def check_values(sides: Mapping[str, Scan], options: TranslationOptions) -> None:
-    """Refuse files of values that have more or fewer than there are words in a line."""
+    """Refuse files with more or fewer values than words in a line."""
     read = line_reader(options.tokenizer, options.normalizer, options.source_lang)
     for name in value_sides(sides):
         source, other = sides[SOURCE].path, sides[name].path

@@ -1,6 +1,6 @@
-"""What workers do with parallel text: annotate a chunk of lines, then cut it into subwords.
+"""Work on parallel text: annotate a chunk of lines, then split them into subwords.
 
-An annotated chunk is a file of rows: counts first, then one row a kept line.
+An annotated chunk is a file of rows: counts first, then one row per kept line.
 """
 
 from collections import Counter
@@ -35,9 +35,9 @@ SOURCE, TARGET = "source", "target"
 
 @dataclass(frozen=True)
 class Lines:
-    """Where the lines of a chunk stand."""
+    """The place of a chunk's lines."""
 
-    first: int  # number of the first, from 0
+    first: int  # number of the first line, from 0
     # side (source, target, conllu) -> path, byte offset and line of the file
     places: Mapping[str, tuple[Path, int, int]]
 
@@ -80,7 +80,7 @@ def annotate_chunk(
 def encode_chunk(
     options: TranslationOptions, segmenters: tuple[Segmenter, Segmenter], chunk: Chunk
 ) -> None:
-    """Cut the annotated rows into subwords with features; write both."""
+    """Split the annotated rows into subwords with features; write both."""
     source, target = segmenters
     header, *rows = read_rows(chunk.file(ANNOTATED))
     notes: Counter[str] = Counter(header)
@@ -114,7 +114,7 @@ def layer_streams(lang: str, layers: Iterable[Layer]) -> dict[str, Layer]:
 
 
 def _goal(row: dict[str, Any], target: Segmenter, layers: Sequence[Layer]) -> EncodedSentence:
-    """Cut the target text of a row, with its layers if it has any."""
+    """Split the target text of a row, with its layers if any."""
     if layers:
         return encode_line(_unpack(row["g"]), target, layers)
     return EncodedSentence(target.segment(row["y"])[0], [], [], {})
@@ -128,7 +128,7 @@ def annotated_rows(chunk: Chunk) -> Iterator[dict[str, Any]]:
 def _read(
     options: TranslationOptions, chunk: Chunk, side: str, lang: str
 ) -> list[str | None] | None:
-    """Read and tokenise the chunk's lines of a side, if there is one; None for overlong ones."""
+    """Read and tokenise the chunk's lines of a side, if present; None for overlong lines."""
     if side not in chunk.source.places:
         return None
     read = line_reader(options.tokenizer, options.normalizer, lang)
@@ -186,14 +186,14 @@ def _given(options: TranslationOptions, chunk: Chunk, side: str) -> list[Any] | 
 
 
 def value_sides(sides: Iterable[str]) -> list[str]:
-    """Return those sides that are files of values: they are called as their layers are."""
+    """Return the sides that are files of values, named after their layers."""
     return [name for name in sides if name not in (SOURCE, TARGET, "conllu", TARGET_CONLLU)]
 
 
 def _with_values(
     chunk: Chunk, name: str, kept: Sequence[int], lines: Sequence[AnnotatedLine]
 ) -> list[AnnotatedLine]:
-    """Give kept lines the values that a file of their own has for their words."""
+    """Give kept lines the values of their words from a file."""
     path, offset, number = chunk.source.places[name]
     values = read_chunk(path, offset, number, chunk.count)
     found = []
@@ -217,7 +217,7 @@ def _fits(
     sides: tuple[AnnotatedLine, AnnotatedLine | None],
     counts: Counter[str],
 ) -> bool:
-    """Apply `_accept` to the words of the source, and of the target where it has layers."""
+    """Apply `_accept` to the words of the source, and of a target with layers."""
     line, goal = sides
     if goal is None or not goal.repaired:
         return _accept(options, chunk, row, (line.repaired, "words", line.failed), counts)
@@ -236,9 +236,9 @@ def _accept(
     """Apply ``--on-misalignment``; valid and test lines are always repaired, never dropped.
 
     Args:
-        options, chunk, row: of the preparation; which has the line; the line's number in it.
-        found: how many units do not match, what they are, whether the characters are others.
-        counts: of what is done about it.
+        chunk, row: place of the line.
+        found: number of units that do not match, their kind, and whether characters differ.
+        counts: of repaired and dropped lines.
     """
     misaligned, unit, failed = found
     if not misaligned:
@@ -259,7 +259,7 @@ def _accept(
 
 
 def _pack(options: TranslationOptions, line: AnnotatedLine) -> dict[str, Any]:
-    """Make part of a row of a line; words are kept only where the text does not give them."""
+    """Make part of a row from a line; words are stored only if the text does not determine them."""
     row = {"t": line.text, "l": line.layers}
     return row | ({"w": line.words, "s": line.spans} if options.tokenizer == "none" else {})
 
