@@ -35,18 +35,18 @@ class OlderStreams:
         places = [one for one in layers if one.unit == SUBWORD and not one.sides(1)]  # in words
         if any(name in TREES for name in self.layers):
             self.place, column = self._read(WORDS)
-            found = [part.values.astype(np.int32) for _, part in column.parts()]
+            found = (part.values for _, part in column.parts())
             last = column.values[column.ends - 1]
             refuse(self.place, last != 0, "does not end in no word", row="line")
         elif places:
             self.place, column = self._read(places[0].name)
             places[0].checked(self.place, column)
             begins = np.isin(column.values, places[0].ids(BEGINS))
-            found = [_counted(part) for _, part in Rows(begins, column.lengths).parts()]
+            found = (_counted(part) for _, part in Rows(begins, column.lengths).parts())
         else:
             self.place, every = prefix, np.ones(len(self.tokens.values), bool)
-            found = [_counted(part) for _, part in Rows(every, self.tokens.lengths).parts()]
-        self.words = Rows(np.concatenate([np.empty(0, np.int32), *found]), self.tokens.lengths)
+            found = (_counted(part) for _, part in Rows(every, self.tokens.lengths).parts())
+        self.words = Rows(np.concatenate([np.empty(0, np.uint8), *found]), self.tokens.lengths)
 
     def __call__(self, name: str) -> tuple[object, Rows]:
         """Return a stream's place, and its rows in today's form."""
@@ -88,7 +88,7 @@ def _counted(begins: Rows) -> np.ndarray:
     counted = np.cumsum(begins.values, dtype=np.int32)
     counted -= np.repeat(counted[starts] - 1, begins.lengths)
     counted[begins.ends - 1] = 0
-    return counted
+    return counted.astype(np.min_scalar_type(begins.lengths.max(initial=0)))
 
 
 def _open(rows: Rows) -> Rows:
