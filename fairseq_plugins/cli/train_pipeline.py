@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> None:
 
     if not (args.ud_dir or args.train and is_udpipe):
         raise InputError("give the treebank: --ud-dir (for UDPipe, --train does as well)")
-    if args.output.exists() and not args.score:
+    if (args.output.exists() or args.output.is_symlink()) and not args.score:
         raise InputError(f"--output {args.output} is there already: name another, or remove it")
     if is_udpipe:
         udpipe_training.train(args)

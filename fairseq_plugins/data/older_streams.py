@@ -18,7 +18,7 @@ from ..syntax.rows import Rows, check_lengths, refuse
 from .text_columns import TOKENS, WORDS
 
 BEGINS = ("B", "O")  # places of subwords that begin a word
-_SEVERAL = "has several values for a word, or one for </s>"
+_SEVERAL = "has several values for a word, none, or one for </s>"
 
 
 class OlderStreams:
@@ -33,6 +33,8 @@ class OlderStreams:
         self.prefix, self.tokens = prefix, Rows.read(prefix, mapped=True)
         self.layers = {layer.name: layer for layer in layers}
         places = [one for one in layers if one.unit == SUBWORD and not one.sides(1)]  # in words
+        for layer in places:
+            layer.checked(*self._read(layer.name))
         if any(name in TREES for name in self.layers):
             self.place, column = self._read(WORDS)
             found = (part.values for _, part in column.parts())
@@ -40,7 +42,6 @@ class OlderStreams:
             refuse(self.place, last != 0, "does not end in no word", row="line")
         elif places:
             self.place, column = self._read(places[0].name)
-            places[0].checked(self.place, column)
             begins = np.isin(column.values, places[0].ids(BEGINS))
             found = (_counted(part) for _, part in Rows(begins, column.lengths).parts())
         else:
@@ -55,8 +56,11 @@ class OlderStreams:
         if name == WORDS:
             return self.place, _open(self.words)
         (path, column), layer = self._read(name), self.layers[name]
-        is_of_words = layer.unit != SUBWORD
-        return path, self._of_words(path, column, layer) if is_of_words else _open(column)
+        if layer.unit != SUBWORD:
+            return path, self._of_words(path, column, layer)
+        ends = column.values[column.ends - 1]
+        refuse(path, ends != layer.end, f"does not end in {layer.end}", row="line")
+        return path, _open(column)
 
     def _read(self, name: str) -> tuple[Path, Rows]:
         path = Path(f"{self.prefix}.{name}")
@@ -71,7 +75,10 @@ class OlderStreams:
             begins = (np.diff(words.values, prepend=0) != 0) & (words.values != 0)
             own = np.append(part.values[begins], layer.end)
             back = np.where(words.values != 0, np.cumsum(begins) - 1, -1)
-            wrong = part.any(own[back] != part.values)
+            unlike = own[back] != part.values
+            if layer.name in TREES:
+                unlike |= begins & (part.values == 0)  # a root names itself
+            wrong = part.any(unlike)
             refuse(path, wrong, _SEVERAL, row="line", first=first)
             found = part.values[begins]
             if layer.name in TREES:

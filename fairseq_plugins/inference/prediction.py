@@ -27,6 +27,7 @@ from ..corpora.datasets import token_layout
 from ..corpora.examples import Example
 from ..corpora.readers.options import ReadOptions
 from ..data.folder_names import NO_SPLITS, TOKENIZE
+from ..data.manifest import CONLLU
 from ..data.text_dataset import TextDataset
 from ..data.text_inputs import TextInputs
 from ..errors import InputError
@@ -141,6 +142,16 @@ class Predictor:
         return TextEncoder.from_folder(self.folder, part, self.spacy_model)
 
     @cached_property
+    def subword_encoder(self) -> TextEncoder | None:
+        """An encoder without a pipeline, if answers depend on subwords alone; made at first use."""
+        alone = reads_subwords_alone(self.manifest, self.inputs.needs)
+        if self.spacy_model or not alone or self.manifest.tokenize != SPACY:
+            return None
+        self.inputs.needs.controls.check_raw()
+        how = {"annotations": [], "annotator": {}, "tokenize": TOKENIZE[0]}
+        return TextEncoder.from_folder(self.folder, replace(self.manifest, **how))
+
+    @cached_property
     def pieces(self) -> PieceTokenizer:
         """The subword tokenizer, without features."""
         return PieceTokenizer(self.inputs.vocabulary, self.manifest.tokenizer)
@@ -188,7 +199,7 @@ class Predictor:
             limits: ``batch_size`` and ``max_tokens``; see `batches`.
         """
         buffer = buffer or BATCHES_AHEAD * limits.get("batch_size", BATCH_SIZE)
-        for part, encoded, dataset in self.encode(examples, buffer):
+        for part, encoded, dataset in self.encode(examples, buffer, words=False):
             answers = self.each(self._rows, dataset, **limits)
             for example, sentences, rows in zip(part, encoded, answers):
                 gold = self.target.truth(example)
@@ -196,9 +207,15 @@ class Predictor:
                 yield replace(made, columns=example.cells) if example.cells else made
 
     def encode(
-        self, examples: Iterable[Example], count: int = BATCHES_AHEAD * BATCH_SIZE
+        self,
+        examples: Iterable[Example],
+        count: int = BATCHES_AHEAD * BATCH_SIZE,
+        *,
+        words: bool = True,
     ) -> Iterator[tuple[list[Example], list[tuple[EncodedSentence, ...]], Any]]:
         """Yield raw examples, ``count`` at a time, with their encoding and their dataset.
+
+        Without ``words`` (and annotations), a model that reads subwords alone loads no pipeline.
 
         Raises:
             InputError: an example that is too long for the model.
@@ -207,12 +224,25 @@ class Predictor:
         while part := list(islice(examples, count)):
             names = [f"{e.id} (line {e.line})" if e.line else e.id for e in part]
             with self.encoding:
-                for example, name in zip(part, names):
-                    texts = len(example.texts)
-                    least = self.encoder.least(example, self.inputs.limit)
-                    self.inputs.check_length(texts, least, f"example {name}")
-                encoded = self.encoder.encode(part)
+                encoded = None if words else self._subwords(part)
+                encoded = self._encoded(part, names) if encoded is None else encoded
             yield part, encoded, self.inputs.take(encoded, names)
+
+    def _encoded(
+        self, part: Sequence[Example], names: Sequence[str]
+    ) -> list[tuple[EncodedSentence, ...]]:
+        for example, name in zip(part, names):
+            least = self.encoder.least(example, self.inputs.limit)
+            self.inputs.check_length(len(example.texts), least, f"example {name}")
+        return self.encoder.encode(part)
+
+    def _subwords(self, part: Sequence[Example]) -> list[tuple[EncodedSentence, ...]] | None:
+        """Encode without a pipeline; None if one is needed, or if a text may have no subword."""
+        if self.subword_encoder is None:
+            return None
+        encoded = self.subword_encoder.encode(part)
+        seen = ({*one.tokens} - {self.pieces.unknown} for texts in encoded for one in texts)
+        return encoded if all(seen) else None
 
     def predict_split(self, split: str, **limits: Any) -> Iterator[Prediction]:
         """Predict a split of the prepared folder, with gold labels if known.
@@ -357,12 +387,18 @@ def moved(value: Any, device: torch.device) -> Any:
 def read_part(manifest: Any, needs: Needs) -> Any:
     """Return a manifest without annotations that the models' answers do not depend on.
 
-    So no parser is needed if it changes nothing. If words change nothing either, raw text is split
-    at blanks, which gives the same subwords without a pipeline.
+    So no parser is needed if it changes nothing. A folder whose words come from given parses then
+    splits raw text at blanks, if words change nothing either.
     """
     read = needs.reads(training=False)
     kept, cut = [name for name in manifest.annotations if name in read], manifest.tokenize
-    if cut == SPACY and manifest.target_kind.pools and not (read or needs.words):
+    given = manifest.annotator.get("name") == CONLLU and not manifest.annotator.get("model")
+    if given and reads_subwords_alone(manifest, needs):
         cut = TOKENIZE[0]
     changes = {} if needs_annotator(kept, cut) else {"annotator": {}}
     return replace(manifest, annotations=kept, tokenize=cut, **changes)
+
+
+def reads_subwords_alone(manifest: Any, needs: Needs) -> bool:
+    """Return whether answers depend on the subwords of a text, and on nothing of its words."""
+    return manifest.target_kind.pools and not (needs.reads(training=False) or needs.words)

@@ -29,7 +29,7 @@ from .context import AttentionContext
 from .dropout import Dropout
 from .factors import clear_padding
 from .packing import BatchLayout, Known
-from .prepacked import PrepackedLinear
+from .prepacked import FUSED, PrepackedLinear
 
 ACTIVATIONS = {
     "gelu": functional.gelu,
@@ -186,7 +186,7 @@ class BertLayer(nn.Module):
         """Map (N, D) to (N, intermediate), the activation included."""
         if torch.is_grad_enabled():
             return self.activation(self.inner(rows))
-        if isinstance(self.inner, PrepackedLinear):
+        if isinstance(self.inner, PrepackedLinear) and self.kind in FUSED:
             return self.inner.activated(rows, self.kind)
         return IN_PLACE[self.kind](self.inner(rows))
 

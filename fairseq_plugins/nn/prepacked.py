@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-FUSED = {"gelu": ("gelu", "none"), "gelu_new": ("gelu", "tanh"), "relu": ("relu", "")}
+FUSED = {"gelu": ("gelu", "none"), "gelu_new": ("gelu", "tanh")}  # relu would hide NaN
 _PLAIN = ("none", "")
 AVAILABLE = torch.backends.mkldnn.is_available() and all(
     hasattr(torch.ops.mkldnn, name) for name in ("_linear_pointwise", "_reorder_linear_weight")
@@ -22,7 +22,7 @@ AVAILABLE = torch.backends.mkldnn.is_available() and all(
 
 
 class PrepackedLinear(nn.Module):
-    """A linear map with weights in oneDNN's layout.
+    """A linear map with weights in oneDNN's layout; it cannot be trained.
 
     Args:
         linear: gives the weights.
@@ -41,7 +41,8 @@ class PrepackedLinear(nn.Module):
     def forward(self, rows: Tensor) -> Tensor:
         """Map (..., I) to (..., O)."""
         if torch.is_grad_enabled() or rows.dtype != self._packed.dtype:
-            return functional.linear(rows, self.weight, self.bias)
+            bias = None if self.bias is None else self.bias.to(rows)
+            return functional.linear(rows, self.weight.to(rows), bias)
         return self.activated(rows)
 
     def activated(self, rows: Tensor, activation: str | None = None) -> Tensor:
@@ -49,6 +50,10 @@ class PrepackedLinear(nn.Module):
         name, algorithm = _PLAIN if activation is None else FUSED[activation]
         compute = torch.ops.mkldnn._linear_pointwise
         return compute(rows, self._packed, self.bias, name, [], algorithm)
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        destination[f"{prefix}weight"] = self.weight
+        destination |= {} if self.bias is None else {f"{prefix}bias": self.bias}
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_packed": self.weight}  # torch cannot copy the layout

@@ -212,8 +212,9 @@ def check_succession(
     If words count from 1, a row of zeros has no word.
     """
     for first, part in words.parts():
-        values = part.values.astype(f"u{part.values.itemsize}", copy=False)  # below 0 becomes large
-        wrong = np.diff(values, prepend=values[:1]) > 1
+        values = part.values.astype(np.int64)
+        steps = np.diff(values, prepend=values[:1])
+        wrong = (steps < 0) | (steps > 1)
         filled = part.lengths > 0
         begins, lasts = (part.ends - part.lengths)[filled], part.ends[filled] - 1
         wrong[begins] = values[begins] != np.minimum(values[lasts], least)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from prepared import PAIR, prepare, random_pairs
@@ -43,6 +44,15 @@ def test_rows_of_words_become_rows_of_subwords(folder):
         [[lower, o, 1, 1], end],
         [[lower, b, 1, 1], [lower, m, 1, 1], [lower, e, 1, 1], end],
     ]
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.int64])
+def test_numbers_of_words_do_not_wrap_around(kind):
+    values = np.append(np.arange(1, 256), [0, 1]).astype(kind)
+    with pytest.raises(InputError, match="leaves words out"):
+        syntax_rows.check_succession(
+            "words", syntax_rows.Rows(values, np.array([len(values)])), least=1
+        )
 
 
 def test_a_line_without_words_has_special_values(folder):

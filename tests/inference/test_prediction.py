@@ -15,6 +15,7 @@ from inference.text_runs import COUNT, KINDS
 from prepared_text import examples, make_model, make_task, prepare
 from raw_datasets import write_raw
 
+from fairseq_plugins.corpora.examples import Example
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.prediction import (
     Predictor,
@@ -223,7 +224,7 @@ def test_raw_text_is_annotated_as_the_real_preparation_does(tmp_path, tokenize):
     prepare_text(options)
     lines = (tmp_path / "data" / "valid.examples.jsonl").read_text().splitlines()
     texts = [json.loads(line)["texts"] for line in lines]
-    for kinds in (["bert_pos"], ["bert_sla"], ["bert_sla", "bert_pos"]):
+    for kinds in (["bert_plain"], ["bert_pos"], ["bert_sla"], ["bert_sla", "bert_pos"]):
         task = make_task(tmp_path / "data")
         torch.manual_seed(5)
         models = [
@@ -238,6 +239,12 @@ def test_raw_text_is_annotated_as_the_real_preparation_does(tmp_path, tokenize):
         predictor = Predictor(task.inputs, models)
         raw, split = predictor.predict(texts), list(predictor.predict_split("valid"))
         assert_close(raw, split)
+        alone = kinds == ["bert_plain"] and tokenize == "spacy"
+        assert ("encoder" in vars(predictor)) == (not alone)  # no pipeline for subwords alone
+        odd = ("a.\u200b", "\u200b \u200b")  # of which the pipeline makes a single word
+        wanted = next(predictor.encode([Example("odd", odd)]))[1]
+        found = next(predictor.encode([Example("odd", odd)], words=False))[1]
+        assert [one.tokens for one in found[0]] == [one.tokens for one in wanted[0]]
         assert [p.gold for p in split] != [None] * len(split)
 
 

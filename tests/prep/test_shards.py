@@ -192,7 +192,7 @@ def test_damaged_shards_are_refused_and_made_again(kind, raw, whole, tmp_path) -
     [
         (lambda text: text[:-9], "is no record of a shard"),
         (lambda text: "[]", "is no record of a shard"),
-        (lambda text: text.replace('"format_version": 2', '"format_version": 9'), "this release"),
+        (lambda text: text.replace('"format_version": 3', '"format_version": 9'), "this release"),
         (lambda text: text.replace('"train.', '"../train.'), "this release reads"),
         (lambda text: text.replace('"shard": "1/2"', '"shard": "2/2"'), "record of shard 2/2"),
     ],
