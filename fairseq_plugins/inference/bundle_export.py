@@ -19,8 +19,8 @@ from ..models.checkpoints import Checkpoint, read_checkpoint
 from ..nn.quantized import quantize_
 from ..syntax.needs import Needs
 from ..text.annotators import needs_annotator, reopen_annotator
+from .needed_annotations import read_part
 from .options import TRANSLATING
-from .prediction import read_part
 from .text_checkpoints import load_models
 
 logger = logging.getLogger(__name__)

@@ -26,22 +26,21 @@ from torch import Tensor
 from ..corpora.datasets import token_layout
 from ..corpora.examples import Example
 from ..corpora.readers.options import ReadOptions
-from ..data.folder_names import NO_SPLITS, TOKENIZE
-from ..data.manifest import CONLLU
+from ..data.folder_names import NO_SPLITS
 from ..data.text_dataset import TextDataset
 from ..data.text_inputs import TextInputs
 from ..errors import InputError
 from ..messages import named
 from ..nn.prepacked import prepack_
 from ..nn.quantized import quantize_
-from ..syntax.needs import Needs
 from ..syntax.sentence import EncodedSentence
 from ..targets.prediction import Prediction
 from ..targets.target import About
-from ..text.annotators import SPACY, needs_annotator
+from ..text.annotators import SPACY
 from ..text.pieces import PieceTokenizer
 from ..text.text_encoder import TextEncoder, check_raw
 from .model_sources import device_of, find_models
+from .needed_annotations import read_part, reads_subwords_alone, without_words
 from .options import BATCH_SIZE, DEFAULT, PREDICTED, Paths
 from .prediction_inputs import Wanted, examples_of, kept_examples
 
@@ -68,7 +67,8 @@ def load(
         checkpoint: file name in a run folder.
         wanted: names of accepted tasks.
         cpu: compute on the CPU even if there is a GPU.
-        int8: compute linear maps in 8 bits, on the CPU; see `nn.quantized`.
+        int8: compute linear maps in 8 bits, on the CPU; see `nn.quantized`. On the CPU, the maps
+            of loaded models cannot be trained (`nn.prepacked`).
         overrides: task options that replace those of the checkpoint, e.g.
             ``long_examples="truncate"``, or ``spacy_model=...``, the pipeline for raw text.
 
@@ -148,8 +148,7 @@ class Predictor:
         if self.spacy_model or not alone or self.manifest.tokenize != SPACY:
             return None
         self.inputs.needs.controls.check_raw()
-        how = {"annotations": [], "annotator": {}, "tokenize": TOKENIZE[0]}
-        return TextEncoder.from_folder(self.folder, replace(self.manifest, **how))
+        return TextEncoder.from_folder(self.folder, without_words(self.manifest))
 
     @cached_property
     def pieces(self) -> PieceTokenizer:
@@ -382,23 +381,3 @@ def moved(value: Any, device: torch.device) -> Any:
     if isinstance(value, Mapping):
         return {name: moved(part, device) for name, part in value.items()}
     return value
-
-
-def read_part(manifest: Any, needs: Needs) -> Any:
-    """Return a manifest without annotations that the models' answers do not depend on.
-
-    So no parser is needed if it changes nothing. A folder whose words come from given parses then
-    splits raw text at blanks, if words change nothing either.
-    """
-    read = needs.reads(training=False)
-    kept, cut = [name for name in manifest.annotations if name in read], manifest.tokenize
-    given = manifest.annotator.get("name") == CONLLU and not manifest.annotator.get("model")
-    if given and reads_subwords_alone(manifest, needs):
-        cut = TOKENIZE[0]
-    changes = {} if needs_annotator(kept, cut) else {"annotator": {}}
-    return replace(manifest, annotations=kept, tokenize=cut, **changes)
-
-
-def reads_subwords_alone(manifest: Any, needs: Needs) -> bool:
-    """Return whether answers depend on the subwords of a text, and on nothing of its words."""
-    return manifest.target_kind.pools and not (needs.reads(training=False) or needs.words)

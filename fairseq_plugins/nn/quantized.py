@@ -33,6 +33,8 @@ PACKING = Lock()  # the engine is one for all threads
 class QuantizedLinear(nn.Module):
     """A linear map with 8-bit integer weights; it cannot be trained.
 
+    A map that gets few rows at times and many at others keeps its weights in both kernels' layouts.
+
     Args:
         inputs, outputs: widths I and O.
         bias: whether to add a bias.

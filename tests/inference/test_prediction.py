@@ -17,10 +17,10 @@ from raw_datasets import write_raw
 
 from fairseq_plugins.corpora.examples import Example
 from fairseq_plugins.errors import InputError
+from fairseq_plugins.inference.needed_annotations import read_part
 from fairseq_plugins.inference.prediction import (
     Predictor,
     load,
-    read_part,
 )
 from fairseq_plugins.inference.prediction_inputs import read_examples
 from fairseq_plugins.prep.recipes.text import prepare as prepare_text

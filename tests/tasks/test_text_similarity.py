@@ -8,7 +8,7 @@ from omegaconf import OmegaConf
 from prepared_text import SIZES, batches, encode_texts, examples, make_model, make_task, prepare
 
 from fairseq_plugins.errors import InputError
-from fairseq_plugins.inference.prediction import read_part
+from fairseq_plugins.inference.needed_annotations import read_part
 from fairseq_plugins.models._bert_config import BertConfig
 
 COMPARED = {"annotations": ("pos", "similarity")}

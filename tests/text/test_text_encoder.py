@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -318,6 +319,7 @@ def test_a_text_that_is_refused_is_not_annotated() -> None:
     inputs = SimpleNamespace(limit=12, check_length=check_length, take=lambda *_: None)
     coder = encoder(annotator=Annotates())
     stub = SimpleNamespace(encoding=nullcontext(), encoder=coder, inputs=inputs)
+    stub._encoded = partial(Predictor._encoded, stub)
     examples = [Example("a", ("the dog",)), Example("b", ("the dog " * 10,))]
     with pytest.raises(InputError, match="example b is long"):
         list(Predictor.encode(stub, examples))

@@ -6,7 +6,6 @@ import random
 import tempfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -74,7 +73,7 @@ def check_sentence(line, sentence) -> None:
     """One label of the inventory for each subword; words in order; nothing empty, no space."""
     assert len(sentence.tokens) == len(sentence.word_of)
     for layer in layers_of(NAMES):
-        (ids,) = layer.of_row(sentence.layers.get(layer.name), np.array(sentence.word_of, int))
+        ids = sentence.ids(layer)
         assert len(ids) == len(sentence.tokens)
         assert all(SPECIAL_ID < i < len(layer.inventory) for i in ids)
     assert sentence.word_of == sorted(sentence.word_of)
