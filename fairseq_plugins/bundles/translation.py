@@ -1,9 +1,8 @@
 """A translation bundle: from raw text to translations without fairseq.
 
 Its folder ``ctranslate2`` holds the model (`bundles.ctranslate2_model`), ``text`` the files that
-raw
-text needs: a manifest with the parts of the prepared folder's that decide how to read text, subword
-models, inventories of layers, and the subwords of both sides in the order of their ids.
+raw text needs: a manifest with the parts of the prepared folder's that decide how to read text,
+subword models, inventories of layers, and the subwords of both sides in the order of their ids.
 """
 
 from __future__ import annotations

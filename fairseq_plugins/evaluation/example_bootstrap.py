@@ -7,10 +7,9 @@ included: if 0 lies within the 95 % interval, p is not small.
 
 With ``over_seeds`` seeds are drawn too, the same ones for both systems: the multi-bootstrap
 (Sellam et al. 2022, "The MultiBERTs", section 4). A bootstrap over examples mistakes a lucky seed
-for
-a difference: equal systems with different seeds differ in 14 to 49 % of cases, with both
-in 1 to 6 % (RESULTS.md). With three seeds that vary more than test sets it is 11 %, because
-resampling finds only two thirds of their variance: combine it with a t-test over seeds.
+for a difference: equal systems with different seeds differ in 14 to 49 % of cases, with both in 1
+to 6 % (RESULTS.md). With three seeds that vary more than test sets it is 11 %, because resampling
+finds only two thirds of their variance: combine it with a t-test over seeds.
 """
 
 import math

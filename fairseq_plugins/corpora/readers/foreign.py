@@ -1,8 +1,7 @@
 """Perturbed examples of other publishers: TextFlint's samples, and AdvGLUE.
 
 TextFlint (Gui et al., 2021) writes ``ori_NAME_N.json`` and ``trans_NAME_N.json``, one JSON object
-per
-line: sentence matching ``sentence1 sentence2 y`` with y ``0`` or ``1``, inference ``premise
+per line: sentence matching ``sentence1 sentence2 y`` with y ``0`` or ``1``, inference ``premise
 hypothesis y``, single texts ``x y``. ``sample_id`` identifies the original of a transformed sample;
 one original may have several.
 
