@@ -31,12 +31,12 @@ class Alignment:
     misaligned: int
 
 
-def joined_spans(words: Sequence[str]) -> list[Span]:
-    """Return the spans of ``words`` in ``" ".join(words)``."""
+def joined_spans(words: Sequence[str], between: int = 1) -> list[Span]:
+    """Return the spans of ``words`` in a text, ``between`` characters apart."""
     spans, begin = [], 0
     for word in words:
         spans.append((begin, begin + len(word)))
-        begin += len(word) + 1
+        begin += len(word) + between
     return spans
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from ..errors import InputError
 from ..language_codes import base_code
 from ..text_reading import BYTE_ORDER_MARK
+from .sequences import whole_words
 
 TOKENIZERS = ("moses", "pretokenized", "none")
 NORMALIZERS = ("none", "moses")
@@ -36,6 +37,7 @@ SPLIT_MARKS = {"@-@": "-", "@/@": "/"}
 
 UNSEEN = frozenset(("Zs", "Zl", "Zp", "Cc", "Cf"))  # Unicode's categories
 _RUN = re.compile(r"\S+")
+_DROPPED = dict.fromkeys({*range(32)} - {*map(ord, "\t\n\v\f\r")})  # by Moses
 
 
 def overlong_words(text: str) -> int:
@@ -122,7 +124,8 @@ def line_reader(tokenizer: str, normalizer: str, lang: str) -> Callable[[str], s
         if normalizer == "moses":
             line = _moses(lang)[2].normalize(line)
         if tokenizer == "moses":
-            line = _moses(lang)[0].tokenize(line, return_str=True, escape=False)
+            words = _moses(lang)[0].tokenize(line, return_str=True, escape=False).split()
+            return " ".join(whole_words(line.translate(_DROPPED), words))
         return " ".join(line.split())
 
     return read

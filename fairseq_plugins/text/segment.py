@@ -21,12 +21,15 @@ from ..messages import quoted
 from ..syntax.subwords import Span, joined_spans
 from ..text_reading import read_text
 from .merges import learn_merges
+from .sequences import whole
 
 SUBWORDS = ("subword_nmt", "sentencepiece", "none")
 SEPARATOR = "@@"
 CACHE_BYTES = 1 << 26  # of split words with their subwords
 LONGEST_CACHED = 100  # characters
 PLACE = 100  # bytes of a dictionary entry for a word
+WORD_START = "\u2581"  # sentencepiece's mark
+BYTE = "<0x00>"
 HELD = "\ufdd0"  # in no text
 SENTENCEPIECE_THREADS = 2  # fixed: the model must not depend on the machine
 
@@ -86,6 +89,7 @@ class BpeSegmenter:
         bare = [*(piece[: -len(SEPARATOR)] for piece in pieces[:-1]), pieces[-1]]
         if "".join(bare) != word or not all(bare):
             bare = list(word)  # text with subword-nmt's end-of-word sign can confuse it
+        bare = ["".join(bare[i:j]) for i, j in whole(word, joined_spans(bare, 0))]
         if bare[-1].endswith(SEPARATOR):
             bare[-1:] = bare[-1][:-1], bare[-1][-1]
         found = [*(piece + SEPARATOR for piece in bare[:-1]), bare[-1]]
@@ -113,17 +117,30 @@ class SentencePieceSegmenter:
         except (RuntimeError, OSError) as error:
             raise InputError(f"{model} is no sentencepiece model: {error}") from None
         self.unknown = self.processor.id_to_piece(self.processor.unk_id())
+        self.has_bytes = self.processor.is_byte(self.processor.piece_to_id(BYTE))
 
     def segment(self, text: str) -> tuple[list[str], list[Span]]:
-        """Return S pieces and their spans in ``text``."""
+        """Return S pieces and their spans in ``text``.
+
+        A model that has pieces for bytes knows every character: it may tear sequences.
+        """
         encoded = self.processor.encode(text, return_type="offset_mapping")
-        return list(encoded["pieces"]), [tuple(span) for span in encoded["offsets"]]
+        pieces, spans = encoded["pieces"], [tuple(span) for span in encoded["offsets"]]
+        if self.has_bytes:
+            return list(pieces), spans
+        found = ([], [])
+        for i, j in whole(text, spans):
+            begin, end = spans[i][0], spans[j - 1][1]
+            start = WORD_START * pieces[i].startswith(WORD_START)
+            found[0].append(pieces[i] if j == i + 1 else start + "".join(text[begin:end].split()))
+            found[1].append((begin, end))
+        return found
 
     def join(self, text: str) -> str:
         """Return the text that the model decodes pieces to, with unknown pieces unchanged."""
         pieces = [HELD if piece == self.unknown else piece for piece in text.split(" ")]
         found = self.processor.decode_pieces(pieces).replace(HELD, self.unknown)
-        return found.replace("\u2581", " ").strip()
+        return found.replace(WORD_START, " ").strip()
 
 
 Segmenter = WordSegmenter | BpeSegmenter | SentencePieceSegmenter
