@@ -2,13 +2,15 @@
 
 loss = sum over targets of the task's loss + (number of targets) x (sum of auxiliary losses)
 
-The sample size is the number of targets (examples, words, or rows that may show an answer), so that
-fairseq takes a mean over targets however updates are split over workers and ``--update-freq``.
+The sample size is the number of targets (examples, words, or rows that may show an answer), whatever
+the weights of their labels, so that fairseq takes a mean over targets however updates are split over
+workers and ``--update-freq``.
 Losses are logged as means in nats, not in bits as fairseq's own.
 """
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -19,7 +21,9 @@ from torch import Tensor, nn
 
 from ..errors import InputError
 from ..methods.table import METHODS
-from ..targets.target import Target, Weights
+from ..option_flags import option
+from ..targets.label_weights import given_weights
+from ..targets.target import LABEL_WEIGHTS, SMOOTHING, Target, Weights
 from . import _tallies
 
 NO_CHOICE = "threshold"  # ending of metrics that choose no checkpoint
@@ -28,6 +32,27 @@ BFLOAT16 = "bfloat16"
 # output of a model by layers -> names of its columns; logged as means over tokens
 LOGGED = {name: columns for method in METHODS for name, columns in method.logged.items()}
 SHARES = tuple(name for columns in LOGGED.values() for name in columns)
+
+
+@dataclass
+class LabelLossConfig(FairseqDataclass):
+    """Options of the loss of labels; a checkpoint holds the weights as numbers."""
+
+    class_weights: str = field(
+        default="",
+        metadata={
+            "help": "weights of classes, or of labels of words, in the loss: balanced (training "
+            "targets over labels and targets with the label), a file with a label and a number a "
+            "line, or numbers with commas in the order of labels.txt (default: all 1)",
+            "longest": 10_000_000,
+        },
+    )
+    label_smoothing: float = option(
+        "share of the target that all classes, or labels of words, divide equally",
+        0.0,
+        least=0,
+        most=1,
+    )
 
 
 class TextCriterion(FairseqCriterion):
@@ -42,7 +67,7 @@ class TextCriterion(FairseqCriterion):
     NAME: str
     target: Target
 
-    def __init__(self, task: Any) -> None:
+    def __init__(self, task: Any, class_weights: str = "", label_smoothing: float = 0.0) -> None:
         super().__init__(task)
         if getattr(task, "NAME", None) != self.NAME:
             raise InputError(f"--criterion {self.NAME} needs --task {self.NAME}")
@@ -51,6 +76,16 @@ class TextCriterion(FairseqCriterion):
         self.metrics = tuple(name for name in self.tally.metrics if not name.endswith(NO_CHOICE))
         self.autocast = str(task.cfg.autocast) == BFLOAT16
         self.weights: Weights = {}
+        if class_weights or label_smoothing:
+            if not self.target.weighs:
+                raise InputError(
+                    "--class-weights and --label-smoothing are for classes and labels of words, "
+                    f"not for {self.target.said}"
+                )
+            self.weights = {SMOOTHING: label_smoothing}
+        if class_weights:
+            each = given_weights(class_weights, task.manifest.labels)
+            self.weights = {**self.weights, LABEL_WEIGHTS: torch.tensor(each)}
 
     def forward(
         self, model: nn.Module, sample: Mapping[str, Any], reduce: bool = True
@@ -76,7 +111,10 @@ class TextCriterion(FairseqCriterion):
         logits, target = logits.float(), sample["target"]
         size = self.target.size(sample)
         losses = {name: size * value for name, value in extra["losses"].items()}
-        weights: Weights = self.weights
+        if LABEL_WEIGHTS in self.weights:  # no buffer: fp16 would halve it
+            on_device = self.weights[LABEL_WEIGHTS].to(logits.device)
+            self.weights = {**self.weights, LABEL_WEIGHTS: on_device}
+        weights = self.weights
         if "answerability" in extra:
             model_weights: Any = model.loss_weights
             weights = {"answerability": model_weights["answerability"]}
@@ -138,14 +176,14 @@ def _gate_sums(extra: Mapping[str, Any]) -> dict[str, Tensor]:
     return sums
 
 
-@register_criterion("text_classification", dataclass=FairseqDataclass)
+@register_criterion("text_classification", dataclass=LabelLossConfig)
 class TextClassificationCriterion(TextCriterion):
     """Loss and metrics of classes (cross-entropy) or scores (squared error)."""
 
     NAME = "text_classification"
 
 
-@register_criterion("sequence_labeling", dataclass=FairseqDataclass)
+@register_criterion("sequence_labeling", dataclass=LabelLossConfig)
 class SequenceLabelingCriterion(TextCriterion):
     """Loss and metrics of word labels: mean cross-entropy over words."""
 

@@ -147,7 +147,7 @@ class Classes(Target):
     prediction = ClassPrediction
     compared = frozenset({"src", "positive"})
     needed = ("id", "label", "probabilities")
-    judged = True
+    judged = weighs = True
     kinds = (CELL,)
     gold = ClassIds
     few, problem = True, "single_label_classification"

@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 
 Row = Sequence[Any]  # of examples, of labels
 Said = Mapping[str, Any]  # outputs of models, batches and counts, by name
-Weights = Mapping[str, float]  # of losses
+Weights = Mapping[str, Any]  # of losses, or `LABEL_WEIGHTS` (C,) and `SMOOTHING`
 Outputs = Sequence[tuple["Tensor", Said]]  # of models: logits and further outputs
 Losses = tuple["Tensor", dict[str, "Tensor"]]  # of the target, and further ones
 
+LABEL_WEIGHTS, SMOOTHING = "labels", "smoothing"  # see `label_weights`
 OF_LABELS, OF_SPANS, OF_PAIRS = "labels", "spans", "pairs"  # what a head computes from states
 
 
@@ -79,6 +80,7 @@ class Target(ABC):
     needed: tuple[str, ...] = ()  # keys of a line of JSON for a comparison
     judged = False  # whether an answer is right or wrong, not better or worse
     few = False  # whether it usually has few labels
+    weighs = False  # whether its labels may have weights in the loss
     several = False  # whether an example has any number of labels
     problem = ""  # transformers' name; may be empty
     source: Target | None = None  # target whose folders also serve this one, or None
@@ -200,7 +202,9 @@ class Target(ABC):
         """Return the loss of a batch, a sum over targets, and sums of further losses by name."""
         from torch.nn import functional  # slow to import, not needed for scores of files
 
-        return functional.cross_entropy(logits, sample["target"], reduction="sum"), {}
+        each, smoothing = weights.get(LABEL_WEIGHTS), weights.get(SMOOTHING, 0.0)
+        how = {"weight": each, "label_smoothing": smoothing, "reduction": "sum"}
+        return functional.cross_entropy(logits, sample["target"], **how), {}
 
     def size(self, sample: Mapping[str, Any]) -> int:
         """Return the number of targets of a batch."""

@@ -112,7 +112,7 @@ class WordLabels(Target):
     formats = ("jsonl", "tsv", "conll")
     kinds = (RIGHT, ENTITY, OF_EDITS, TOKEN, DETECTION)
     gold = WordIds
-    by_word = True
+    by_word = weighs = True
 
     def written(self, example: Any) -> Sequence[str] | None:
         """Return the labels of an example's words, level by level."""

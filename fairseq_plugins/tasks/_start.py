@@ -46,7 +46,7 @@ def check_start(cfg: Any, model_cfg: Any, check: Callable[[Namespace], None]) ->
     if not path.is_file():  # fairseq reports a missing named file
         return
     try:
-        told = _model_options(path)
+        told = _options(path)
         check(Namespace(**told))
     except InputError as error:
         raise Refused(f"{path}, from which this training would start: {error}") from None
@@ -73,7 +73,7 @@ def check_parameters(cfg: Any, model_cfg: Any, model: Any) -> None:
     there, here = ({name: [*value.shape] for name, value in one.items()} for one in both)
     for name in {**here, **there}:
         if (old := there.get(name, "none")) != (new := here.get(name, "none")):
-            options = _differing(_complete(model_cfg), _model_options(path)).values()
+            options = _differing(_complete(model_cfg), _options(path)).values()
             raise Refused(
                 f"{path}, from which this training would start, is of another model: {name} has "
                 f"shape {old} there, {new} here; give that model's options: {named(options, SHOWN)}"
@@ -107,11 +107,18 @@ def _check_alike(path: Path, resumed: bool) -> None:
         )
 
 
-def _model_options(path: Path) -> dict[str, Any]:
-    """Return a checkpoint's model options; empty for older formats."""
+def recorded(cfg: Any, part: str, name: str) -> Any:
+    """Return an option in the checkpoint that a training goes on from; None without it."""
+    whole = training_of(cfg)
+    path, resumed = (Path(), False) if whole is None else _started_from(whole.checkpoint)
+    return _options(path, part).get(name) if resumed and path.is_file() else None
+
+
+def _options(path: Path, part: str = "model") -> dict[str, Any]:
+    """Return a part of a checkpoint's options; empty for older formats."""
     cfg = read_state(path).get("cfg")
-    model = cfg.get("model") if isinstance(cfg, dict) else None
-    return {str(key): value for key, value in model.items()} if isinstance(model, dict) else {}
+    found = cfg.get(part) if isinstance(cfg, dict) else None
+    return {str(key): value for key, value in found.items()} if isinstance(found, dict) else {}
 
 
 def _complete(model_cfg: Any) -> dict[str, Any]:

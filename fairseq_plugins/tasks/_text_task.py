@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Optional
 
+from fairseq.criterions import CRITERION_DATACLASS_REGISTRY
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 from fairseq.tasks import TASK_DATACLASS_REGISTRY, FairseqTask
 from omegaconf import II, MISSING
@@ -193,6 +194,7 @@ class TextTask(FairseqTask):
     def build_criterion(self, cfg: Any, from_checkpoint: bool = False) -> Any:
         if self.of_checkpoint:
             cfg = _checkpoint_options.closed_criterion(cfg, (self.NAME,))
+        check(cfg, CRITERION_DATACLASS_REGISTRY.get(cfg._name))
         if cfg._name != self.NAME:
             raise InputError(
                 f"--task {self.NAME} needs --criterion {self.NAME}, not --criterion {cfg._name}"

@@ -7,12 +7,16 @@
 from dataclasses import dataclass
 from typing import Any, Optional
 
+import numpy as np
 from fairseq.dataclass import ChoiceEnum
 from fairseq.tasks import register_task
 
 from ..data import text_folders
 from ..data.text_items import ERROR, SPLIT, TRUNCATE
+from ..methods.options import write
 from ..option_flags import option
+from ..targets.label_weights import given_weights, label_weights
+from . import _start
 from ._text_task import TextTask, TextTaskConfig
 
 
@@ -23,6 +27,34 @@ class LabelTaskConfig(TextTaskConfig):
     positive_label: Optional[str] = option(
         "class or error label for which F1 is computed (default: that of the data folder)", None
     )
+
+
+class LabelTask(TextTask):
+    """The common part of both."""
+
+    def build_criterion(self, cfg: Any, from_checkpoint: bool = False) -> Any:
+        """Build the criterion; in training, weights of labels become numbers in its options."""
+        if not self.of_checkpoint and (text := getattr(cfg, "class_weights", None)):
+            write(cfg, class_weights=self._label_weights(str(text)))
+        return super().build_criterion(cfg, from_checkpoint)
+
+    def _label_weights(self, text: str) -> str:
+        labels = self.manifest.labels
+        if not self.target.weighs:
+            return text  # the criterion refuses it
+        try:
+            found = label_weights(text, labels, self._training_gold)
+        except FileNotFoundError:
+            recorded = _start.recorded(self.cfg, "criterion", "class_weights")
+            if not isinstance(recorded, str):
+                raise
+            found = given_weights(recorded, labels)
+        return ",".join(map(repr, found))
+
+    def _training_gold(self) -> np.ndarray:
+        split = str(self.cfg.train_subset)
+        gold: Any = text_folders.read_gold(self.folder, self.manifest, split, required=True)
+        return getattr(gold.values, "values", gold.values)  # of rows: all one after another
 
 
 @dataclass
@@ -42,7 +74,7 @@ class TextClassificationConfig(LabelTaskConfig):
 
 
 @register_task("text_classification", dataclass=TextClassificationConfig)
-class TextClassificationTask(TextTask):
+class TextClassificationTask(LabelTask):
     """Learn classes, scores or sets of labels of sentences or pairs."""
 
     NAME = "text_classification"
@@ -77,7 +109,7 @@ class SequenceLabelingConfig(LabelTaskConfig):
 
 
 @register_task("sequence_labeling", dataclass=SequenceLabelingConfig)
-class SequenceLabelingTask(TextTask):
+class SequenceLabelingTask(LabelTask):
     """Learn labels of words."""
 
     NAME = "sequence_labeling"

@@ -39,7 +39,7 @@ _TRAINING = listed(
         WORD: "features target-features feature-embed-dims local-attention local-layers "
         "dual-layers similarity-layers encoder-attention encoder-attention-layers "
         "encoder-layers-to-keep decoder-layers-to-keep pretrained positive-label train-subset "
-        "valid-subset ablate-features",
+        "class-weights valid-subset ablate-features",
         NUMBERS: "adam-betas adaptive-softmax-cutoff phase-ratio update-freq",
         WHOLE: "batch-size-valid max-tokens-valid",  # fairseq's parser has no type for them
         NUMBER: "total-num-update",
