@@ -2,9 +2,9 @@
 
 loss = sum over targets of the task's loss + (number of targets) x (sum of auxiliary losses)
 
-The sample size is the number of targets (examples, words, or rows that may show an answer), whatever
-the weights of their labels, so that fairseq takes a mean over targets however updates are split over
-workers and ``--update-freq``.
+The sample size is the number of targets (examples, words, or rows that may show an answer),
+whatever the weights of their labels, so that fairseq takes a mean over targets however updates are
+split over workers and ``--update-freq``.
 Losses are logged as means in nats, not in bits as fairseq's own.
 """
 

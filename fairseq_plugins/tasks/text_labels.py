@@ -4,6 +4,7 @@
 ``sequence_labeling`` a label for every word of a sentence, predicted at its first subword.
 """
 
+import logging
 from dataclasses import dataclass
 from typing import Any, Optional
 
@@ -13,11 +14,14 @@ from fairseq.tasks import register_task
 
 from ..data import text_folders
 from ..data.text_items import ERROR, SPLIT, TRUNCATE
+from ..messages import named
 from ..methods.options import write
 from ..option_flags import option
 from ..targets.label_weights import given_weights, label_weights
 from . import _start
 from ._text_task import TextTask, TextTaskConfig
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass
@@ -49,6 +53,8 @@ class LabelTask(TextTask):
             if not isinstance(recorded, str):
                 raise
             found = given_weights(recorded, labels)
+        shown = named(f"{label} {weight:g}" for label, weight in zip(labels, found))
+        logger.info("weights in the loss: %s", shown)
         return ",".join(map(repr, found))
 
     def _training_gold(self) -> np.ndarray:
