@@ -11,7 +11,7 @@ from .entity_dataset import EntityDataset
 from .qa_dataset import QuestionDataset
 from .text_dataset import TextDataset
 
-FILE, RANDOM, LENGTH = "file", "random", "length"
+FILE, RANDOM, LENGTH, BALANCED = "file", "random", "length", "balanced"
 
 
 class _Batched(FairseqDataset):
@@ -21,11 +21,12 @@ class _Batched(FairseqDataset):
     own batches, so that a resumed run has the batches of an uninterrupted run.
 
     Attributes:
-        order: `FILE`; `RANDOM`, a permutation; or `LENGTH`, examples of similar length side by
-            side.
+        order: `FILE`; `RANDOM`, a permutation; `LENGTH`, examples of similar length side by
+            side; or `BALANCED`, see `balanced_order`.
     """
 
     order = FILE
+    gold: Any
     sizes: np.ndarray
     name_of: Callable[[int], str]
 
@@ -46,6 +47,8 @@ class _Batched(FairseqDataset):
         """
         if self.order == FILE:
             return np.arange(len(self))
+        if self.order == BALANCED:
+            return balanced_order(self.gold.values)
         shuffled = np.random.permutation(len(self))
         if self.order == RANDOM:
             return shuffled
@@ -83,6 +86,27 @@ class _Batched(FairseqDataset):
     def can_reuse_epoch_itr_across_epochs(self) -> bool:
         """False: a resumed epoch must have the batches of an uninterrupted run."""
         return False
+
+
+def balanced_order(classes: np.ndarray) -> np.ndarray:
+    """Draw as many examples as there are, of all classes equally many, by NumPy's seed.
+
+    Every round has one example of each occurring class, in random order. Examples of a class come
+    in random order; when all are used, they come anew.
+
+    Args:
+        classes: of the examples, (n,).
+    """
+    found = np.unique(classes)
+    rounds = -(-len(classes) // max(1, len(found)))
+    columns = []
+    for one in found:
+        own = np.flatnonzero(classes == one)
+        again = [np.random.permutation(own) for _ in range(-(-rounds // len(own)))]
+        columns.append(np.concatenate(again)[:rounds])
+    table = np.stack(columns, axis=1) if columns else np.zeros((0, 0), dtype=np.int64)
+    places = np.random.random(table.shape).argsort(axis=1)
+    return np.take_along_axis(table, places, axis=1).ravel()[: len(classes)]
 
 
 class TrainingTexts(TextDataset, _Batched):

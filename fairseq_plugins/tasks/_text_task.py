@@ -21,7 +21,7 @@ from ..data.dictionaries import ClosedDictionary
 from ..data.inventories import bound_layers
 from ..data.text_inputs import InputOptions, TextInputs
 from ..data.text_manifest import TextManifest, load_vocabulary
-from ..data.training_datasets import FILE, LENGTH, RANDOM, TrainingTexts
+from ..data.training_datasets import BALANCED, FILE, LENGTH, RANDOM, TrainingTexts
 from ..door.model_trial import try_model
 from ..errors import InputError
 from ..methods.control_options import log_controls, write_seed
@@ -45,9 +45,10 @@ class TextTaskConfig(FairseqDataclass):
         "can read)",
         None,
     )
-    batch_order: ChoiceEnum([RANDOM, LENGTH]) = option(
+    batch_order: ChoiceEnum([RANDOM, LENGTH, BALANCED]) = option(
         "how training examples are grouped into batches: in random order, as in BERT's own "
-        "fine-tuning (random), or examples of similar length together (length)",
+        "fine-tuning (random), examples of similar length together (length), or all classes "
+        "equally often, with rare examples again and not all frequent ones in an epoch (balanced)",
         RANDOM,
     )
     autocast: ChoiceEnum([_checks.NO_AUTOCAST, BFLOAT16]) = option(
@@ -115,6 +116,8 @@ class TextTask(FairseqTask):
         manifest = text_folders.open_folder(folder, cls.NAME)
         task = cls(cfg, manifest, ClosedDictionary(load_vocabulary(folder, manifest)))
         task.of_checkpoint = of_checkpoint
+        if str(cfg.batch_order) == BALANCED and (task.target.by_word or not task.target.weighs):
+            raise InputError(f"--batch-order balanced is for classes, not for {task.target.said}")
         return task
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from cli.commands import state_of
@@ -9,6 +10,7 @@ from omegaconf import OmegaConf
 from prepared_text import examples, make_model, make_task, prepare, train
 
 from fairseq_plugins.corpora.examples import Example
+from fairseq_plugins.data.training_datasets import balanced_order
 from fairseq_plugins.errors import InputError
 
 LAST = "checkpoint_last.pt"
@@ -67,6 +69,56 @@ def test_a_resumed_run_needs_no_file_of_weights(folder, tmp_path):
     assert all(torch.equal(one["model"][name], value) for name, value in other["model"].items())
     with pytest.raises(FileNotFoundError, match="no such file; choices: balanced"):
         trained(folder, tmp_path / "new", *more)
+
+
+def test_balanced_batches_decide_whether_a_rare_class_is_found(folder, tmp_path):
+    """A resumed run has the batches of the straight one."""
+    more = ["--batch-order", "balanced"]
+    straight = trained(folder, tmp_path / "straight", *more)
+    assert recall_of(straight) == 1
+    run = trained(folder, tmp_path / "run", *more, "--max-update", "13")
+    trained(folder, run, *more)
+    one, other = (state_of(place / LAST)["model"] for place in (straight, run))
+    assert all(torch.equal(value, other[name]) for name, value in one.items())
+
+
+@pytest.mark.parametrize("sizes", [(50, 1), (7, 7, 1), (5,)])
+def test_balanced_order_has_every_class_equally_often(sizes):
+    classes = np.repeat(np.arange(len(sizes)) * 2, sizes)  # without some classes
+    np.random.seed(1)
+    found = balanced_order(classes)
+    assert len(found) == len(classes)
+    counts = np.bincount(classes[found])[::2]
+    assert counts.max() - counts.min() <= 1
+    for cut in range(0, len(found) - len(sizes), len(sizes)):
+        assert len({*classes[found[cut : cut + len(sizes)]]}) == len(sizes)
+    for own in ({*np.flatnonzero(classes == one)} for one in classes):
+        row = [place for place in found if place in own]
+        assert len({*row}) == min(len(row), len(own))  # none twice before all once
+    assert not np.array_equal(found, balanced_order(classes))
+    np.random.seed(1)
+    assert np.array_equal(found, balanced_order(classes))
+
+
+def test_workers_share_the_batches_of_one(folder):
+    task = make_task(folder, batch_order="balanced")
+    make_model(task, num_attention_heads=2)
+    task.load_dataset("train")
+
+    def drawn(epoch, **how):
+        how = {"max_sentences": 8, "seed": 5, "epoch": epoch} | how
+        batches = task.get_batch_iterator(task.dataset("train"), **how)
+        return sorted(one["id"].tolist() for one in batches.next_epoch_itr() if one)
+
+    shares = [drawn(2, num_shards=2, shard_id=i) for i in range(2)]
+    assert sorted(shares[0] + shares[1]) == drawn(2) != drawn(1)
+
+
+@pytest.mark.parametrize("kind", ["score", "multi_label", "entities"])
+def test_balanced_batches_are_for_classes(tmp_path, kind):
+    folder = prepare(tmp_path, kind, {"train": examples(kind, 4)})
+    with pytest.raises(InputError, match="--batch-order balanced is for classes, not for"):
+        make_task(folder, batch_order="balanced")
 
 
 @pytest.mark.parametrize("kind", ["classes", "entities"])
