@@ -184,6 +184,12 @@ METHODS = (SourceFeatures, EncoderAttention, TargetFactors)
 class TranslationOptions(TreeControls, FlatTransformerConfig):
     """fairseq's transformer options and those of source features and local attention."""
 
+    pretrained: Optional[str] = option(
+        "trained translation model to start from: a checkpoint of fairseq's transformer or of "
+        "syntax_transformer, or the folder with it and its dictionaries; its sizes are taken, and "
+        "new features start at zero (with --feature-merge add)",
+        None,
+    )
     word_embed_dim: Optional[int] = option(
         "width of the word embedding; if given, it must equal --encoder-embed-dim (with "
         "--feature-merge concat: minus the width of the features)",
@@ -215,6 +221,12 @@ def resolve(cfg: Any) -> None:
     body = Namespace(**{key: value for key, value in given.items() if value is not None})
     BODIES.get(name, bodies.base_architecture)(body)
     write(cfg, **{key: getattr(body, key) for key in PRESET_FIELDS})
+
+
+def preset(args: Any) -> None:
+    """Fill the presets of an architecture, unless a trained model decides them."""
+    if not getattr(args, "pretrained", None):
+        resolve(args)
 
 
 def as_namespace(options: Any) -> Namespace:

@@ -30,6 +30,7 @@ from . import _config
 from ._decoder import FactoredDecoder
 from ._encoder import SyntaxEncoder, plan_local
 from ._plan import FactorPlan, plan_factors, plan_targets, resolve_features, warn_of_reduced
+from .trained import Start
 
 WORD_WIDTH = "the width of words (under --feature-merge concat without that of the features)"
 
@@ -42,9 +43,10 @@ class SyntaxTransformerModel(TransformerModel):
 
     takes_source_factors = True
     # options that name files; values in a checkpoint, which has all weights, are ignored
-    opened = ("encoder_embed_path", "decoder_embed_path")
+    opened = ("encoder_embed_path", "decoder_embed_path", "pretrained")
     before = _config.EncoderAttention.before  # values of missing options in older checkpoints
     resolve = staticmethod(_config.resolve)
+    trained = Start.of
     needs = Needs()  # what it reads of a prepared folder
 
     @classmethod
@@ -238,4 +240,4 @@ class SyntaxTransformerModel(TransformerModel):
 
 for _arch in _config.BODIES:
     if _arch != "syntax_transformer":  # registered with the model
-        register_model_architecture("syntax_transformer", _arch)(_config.resolve)
+        register_model_architecture("syntax_transformer", _arch)(_config.preset)

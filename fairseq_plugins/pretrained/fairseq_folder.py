@@ -81,7 +81,7 @@ FIXED = {
 def read_config(directory: str | Path) -> tuple[Path, dict[str, Any]]:
     """Return the file, and its options as a ``config.json`` of RoBERTa."""
     path = Path(directory) / FILE_NAME
-    options = Options(**close(_options(read_state(path), path), Options, path))
+    options = Options(**close(options_of(read_state(path), path), Options, path))
     for name, value in FIXED.items():
         if getattr(options, name) != value:
             raise InputError(f"{path}: {name} is {getattr(options, name)}, expected {value}")
@@ -101,7 +101,7 @@ def read_config(directory: str | Path) -> tuple[Path, dict[str, Any]]:
     }
 
 
-def _options(state: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
+def options_of(state: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
     """Return the model's options, from releases before and after Hydra."""
     cfg = state.get("cfg")
     found = cfg.get("model") if isinstance(cfg, Mapping) else state.get("args")

@@ -30,6 +30,30 @@ logger = logging.getLogger(__name__)
 SHOWN = 5  # options in a warning
 
 
+def trained_start(task: Any, cfg: Any, model_class: Any) -> Any:
+    """Return the trained model to load (``--pretrained``); write its shape into model options.
+
+    A training that goes on takes the shape of its own checkpoint, and loads nothing here.
+    """
+    place, whole = getattr(cfg, "pretrained", None), training_of(task.cfg)
+    if not place:
+        return None
+    last = None
+    if whole is not None:
+        if whole.checkpoint.finetune_from_model:
+            raise Refused("--pretrained and --finetune-from-model: give one of them")
+        last = _started_from(whole.checkpoint)[0]
+        last = last if last.is_file() else None
+    try:
+        start = model_class.trained(last or place)
+        start.take_over(cfg, task.source_layers)
+        if last is None:
+            task.check_trained(start)
+    except (InputError, FileNotFoundError) as error:
+        raise Refused(str(error)) from None
+    return None if last else start
+
+
 def check_start(cfg: Any, model_cfg: Any, check: Callable[[Namespace], None]) -> None:
     """Refuse a start checkpoint with other words; warn if its options differ.
 

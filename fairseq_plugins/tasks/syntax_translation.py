@@ -208,6 +208,7 @@ class SyntaxTranslationTask(RawTextTask):
         Checkpoint options become a closed record, see `_checkpoint_options`.
         """
         model_class = _checks.model_class_of(cfg, NAME, "takes_source_factors", PLAIN)
+        start = None if from_checkpoint else _start.trained_start(self, cfg, model_class)
         if from_checkpoint:
             cfg = _checkpoint_options.closed_model(cfg, model_class)
             plan = model_class.plan(cfg)
@@ -234,6 +235,8 @@ class SyntaxTranslationTask(RawTextTask):
             how = {"tokenized": self.cfg.eval_tokenized_bleu}
             self._bleu = _validation_bleu.metric_for(self.manifest.target_lang, **how)
         model = super().build_model(cfg, from_checkpoint)
+        if start is not None:
+            start.load(model)
         if not from_checkpoint:
             _start.check_parameters(self.cfg, cfg, model)
             self._kept = _run_folder.keep_folder(self, self.folders[0], cfg, model)
@@ -254,6 +257,12 @@ class SyntaxTranslationTask(RawTextTask):
     def check_fit(self, cfg: Any, model_class: Any) -> None:
         """Refuse a trained model that does not fit the folder, before it is built."""
         self._check_plan(cfg, model_class.plan(cfg))
+
+    def check_trained(self, start: Any) -> None:
+        """Refuse a folder that does not fit the trained model of ``--pretrained``."""
+        languages = (self.manifest.source_lang, self.manifest.target_lang)
+        sides = [*zip(languages, (self.src_dict.symbols, self.tgt_dict.symbols))]
+        start.check_folder(self.folders[0], sides, self._words, self.source_layers)
 
     def _check_plan(self, cfg: Any, plan: Plan) -> None:
         self._check_words(cfg)
