@@ -5,6 +5,9 @@
 
 On several machines (here two), run the same command on each, with --shard 1/2 and --shard 2/2; when
 all have finished, run it with --merge.
+
+With --samples 5 (BPE dropout, or the sampling of sentencepiece) it also writes five folders whose
+training text is cut into subwords by chance, and prints the list of them for fairseq-train.
 """
 
 import argparse
@@ -30,7 +33,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     from ..prep.recipes.like import options_of
+    from ..prep.recipes.samples import training_folders
     from ..prep.recipes.translation import prepare
 
     command.show_log("INFO", command.TIMED)
-    prepare(options_of(vars(args)))
+    options = options_of(vars(args))
+    prepare(options)
+    if options.samples and not options.shard:
+        print(f"data of fairseq-train: {training_folders(options)}")

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from tqdm import tqdm
 
-from ..data.manifest import Manifest
+from ..data.manifest import M, Manifest
 from ..data.manifests import read_manifest
 from .chunks import Chunk, EncodedChunk, write_rows
 from .shards import WorkLayout, carry_out, is_settled
@@ -90,6 +90,10 @@ class Recipe(Protocol):
         """Write and check files that depend on all splits, if any."""
         return
 
+    def add_folders(self, chunks: list[Chunk], manifest: Any, layout: WorkLayout) -> None:
+        """Write further folders into the folder, if any."""
+        return
+
     def describe_split(self, counts: Mapping[str, Any]) -> str:
         """Describe a split for the log."""
 
@@ -116,6 +120,7 @@ def make(recipe: Recipe, manifest: Manifest, layout: WorkLayout) -> None:
     if layout.is_part:
         return
     manifest = binarize(recipe, chunks, manifest, layout.folder)
+    recipe.add_folders(chunks, manifest, layout)
     finish(layout.folder, manifest)
     report(recipe, manifest, layout.folder)
 
@@ -153,7 +158,14 @@ def carry(step: ChunkStep, chunks: list[Chunk], recipe: Recipe) -> None:
 def binarize(recipe: Recipe, chunks: list[Chunk], manifest: Manifest, folder: Path) -> Manifest:
     """Write the folder's files; return the manifest with their content."""
     manifest = recipe.begin(chunks, manifest, folder)
-    splits, alignment = {}, {}
+    manifest = write_splits(recipe, chunks, manifest, folder)
+    recipe.end(chunks, manifest, folder)
+    return manifest
+
+
+def write_splits(recipe: Recipe, chunks: list[Chunk], manifest: M, folder: Path) -> M:
+    """Write the splits of chunks; return the manifest with their content."""
+    splits, alignment = dict(manifest.splits), dict(manifest.alignment)
     with tqdm(total=len(chunks), desc="binarise", unit=" chunks") as bar:
         for split, some in groupby(chunks, key=lambda chunk: chunk.split):
             prefix = folder / manifest.prefix(split)
@@ -164,9 +176,7 @@ def binarize(recipe: Recipe, chunks: list[Chunk], manifest: Manifest, folder: Pa
             writer.close()
             splits[split] = recipe.summarize(split, writer)
             alignment[split] = dict(sorted(writer.notes.items()))
-    manifest = replace(manifest, splits=splits, alignment=alignment)
-    recipe.end(chunks, manifest, folder)
-    return manifest
+    return replace(manifest, splits=splits, alignment=alignment)
 
 
 def report(recipe: Recipe, manifest: Manifest, folder: Path) -> None:

@@ -68,31 +68,11 @@ class BpeSegmenter:
 
     def segment(self, text: str) -> tuple[list[str], list[Span]]:
         """Return S subwords and their spans in ``text`` (single-spaced)."""
-        subwords, spans, begin = [], [], 0
-        for word in text.split():
-            pieces = self.cuts.get(word) or self._cut(word)
-            end = begin
-            for piece in pieces[:-1]:
-                end += len(piece) - len(SEPARATOR)
-                spans.append((begin, end))
-                begin = end
-            end += len(pieces[-1])
-            spans.append((begin, end))
-            begin = end + 1
-            subwords += pieces
-        return subwords, spans
+        return spans_of(self.cuts.get(word) or self._cut(word) for word in text.split())
 
     def _cut(self, word: str) -> list[str]:
         """Split one word into marked subwords; remember the subwords of short words."""
-        self.bpe.cache.clear()
-        pieces = self.bpe.segment_tokens([word])
-        bare = [*(piece[: -len(SEPARATOR)] for piece in pieces[:-1]), pieces[-1]]
-        if "".join(bare) != word or not all(bare):
-            bare = list(word)  # text with subword-nmt's end-of-word sign can confuse it
-        bare = ["".join(bare[i:j]) for i, j in whole(word, joined_spans(bare, 0))]
-        if bare[-1].endswith(SEPARATOR):
-            bare[-1:] = bare[-1][:-1], bare[-1][-1]
-        found = [*(piece + SEPARATOR for piece in bare[:-1]), bare[-1]]
+        found = self.pieces(word)
         if len(word) <= LONGEST_CACHED:
             size = PLACE + sum(map(getsizeof, (word, found, *found)))
             if self._held + size > CACHE_BYTES:
@@ -101,9 +81,37 @@ class BpeSegmenter:
             self._held += size
         return found
 
+    def pieces(self, word: str, dropout: float = 0.0) -> list[str]:
+        """Split one word into marked subwords; each possible merge is left out by chance."""
+        self.bpe.cache.clear()
+        pieces = self.bpe.segment_tokens([word], dropout)
+        bare = [*(piece[: -len(SEPARATOR)] for piece in pieces[:-1]), pieces[-1]]
+        if "".join(bare) != word or not all(bare):
+            bare = list(word)  # text with subword-nmt's end-of-word sign can confuse it
+        bare = ["".join(bare[i:j]) for i, j in whole(word, joined_spans(bare, 0))]
+        if bare[-1].endswith(SEPARATOR):
+            bare[-1:] = bare[-1][:-1], bare[-1][-1]
+        return [*(piece + SEPARATOR for piece in bare[:-1]), bare[-1]]
+
     def join(self, text: str) -> str:
         """Remove the marks: ``wat@@ ch`` -> ``watch``."""
         return re.sub(r"(@@ )|(@@ ?$)", "", text)
+
+
+def spans_of(words: Iterable[list[str]]) -> tuple[list[str], list[Span]]:
+    """Return the marked subwords of words, and their spans in the words joined by blanks."""
+    subwords, spans, begin = [], [], 0
+    for pieces in words:
+        end = begin
+        for piece in pieces[:-1]:
+            end += len(piece) - len(SEPARATOR)
+            spans.append((begin, end))
+            begin = end
+        end += len(pieces[-1])
+        spans.append((begin, end))
+        begin = end + 1
+        subwords += pieces
+    return subwords, spans
 
 
 class SentencePieceSegmenter:

@@ -18,6 +18,7 @@ from ..syntax.sentence import EncodedSentence
 from ..syntax.subwords import align, joined_spans, locate_words
 from .annotators import needs_annotator, reopen_annotator, warn_of_other
 from .raw_text import detokenize, line_reader, unescape
+from .sampled import Sampled
 from .segment import Segmenter, load_segmenter, read_vocabulary
 from .word_layers import carried, match_alike, match_words, sentence_of
 
@@ -79,7 +80,7 @@ def _with_given_words(text: str, words: list[str], note: Annotation) -> Annotate
 
 
 def encode_line(
-    line: AnnotatedLine, segmenter: Segmenter, layers: Sequence[Layer]
+    line: AnnotatedLine, segmenter: Segmenter | Sampled, layers: Sequence[Layer]
 ) -> EncodedSentence:
     """Split a line into subwords, with the words' values in some layers.
 

@@ -16,6 +16,7 @@ from ...errors import InputError
 from ...files import copy, replacing, write_bytes, write_text
 from ...syntax.rows import Rows
 from ...text import segment
+from ...text.sampled import drawable
 from ..chunks import Chunk, EncodedChunk
 from .translation_chunks import SOURCE, TARGET, annotated_rows
 from .translation_options import TranslationOptions
@@ -139,9 +140,14 @@ def check_given(options: TranslationOptions) -> None:
 
 
 def write_dictionaries(
-    options: TranslationOptions, chunks: list[Chunk], folder: Path
+    options: TranslationOptions,
+    chunks: list[Chunk],
+    folder: Path,
+    segmenters: tuple[segment.Segmenter, segment.Segmenter],
 ) -> dict[str, Any]:
     """Load or build the dictionaries of both sides (of the source alone without target); save them.
+
+    With ``--samples`` they also have the subwords that samples may add.
 
     Returns:
         Side -> dictionary.
@@ -157,6 +163,8 @@ def write_dictionaries(
         SOURCE: (options.thresholdsrc, options.nwordssrc),
         TARGET: (options.thresholdtgt, options.nwordstgt),
     }
+    if options.samples:
+        _add_drawable(options, chunks, segmenters, counts)
     if options.joined_dictionary:
         given = dict.fromkeys(SIDES, options.srcdict or options.tgtdict)
         counts = dict.fromkeys(SIDES, counts[SOURCE] + counts[TARGET])
@@ -172,6 +180,20 @@ def write_dictionaries(
         with replacing(folder / f"dict.{lang}.txt", "w") as stream:
             made[side].save(stream)
     return made
+
+
+def _add_drawable(
+    options: TranslationOptions,
+    chunks: list[Chunk],
+    segmenters: tuple[segment.Segmenter, segment.Segmenter],
+    counts: dict[str, Counter[str]],
+) -> None:
+    """Count subwords that only samples have as the rarest."""
+    words = word_counts([chunk for chunk in chunks if chunk.split.startswith("train")])
+    for side, segmenter in zip(SIDES, segmenters):
+        least = max(1, options.thresholdsrc, options.thresholdtgt)
+        for piece in drawable(segmenter, words[side]):
+            counts[side].setdefault(piece, least)
 
 
 def symbol_counts(chunk: EncodedChunk, side: str) -> Counter[str]:

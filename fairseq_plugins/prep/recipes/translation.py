@@ -34,6 +34,7 @@ from ..shards import WorkLayout
 from ..split_writer import SplitWriter
 from .layer_options import given_inventories, inventory_inputs
 from .like import check_given_folders
+from .samples import check_samples, write_sample
 from .subword_models import check_given, look_up, obtain_models, write_dictionaries
 from .translation_chunks import (
     ANNOTATED,
@@ -94,6 +95,7 @@ class TranslationRecipe(engine.Recipe):
         """Check everything before the work; files are read for their hashes."""
         options = self.options
         check_given(options)
+        check_samples(options)
         trained = bool(options.trainpref)
         self.inventories = given_inventories(options, options.layer_names, trained=trained)
         self.annotators = {SOURCE: load_annotator(options), TARGET: load_target_annotator(options)}
@@ -140,8 +142,8 @@ class TranslationRecipe(engine.Recipe):
         if layout.is_part and not self.encodes_apart:
             return
         found = obtain_models(self.options, chunks, layout.work, layout.folder)
-        segmenters, self.segmentation = found
-        work = partial(encode_chunk, self.options, segmenters)
+        self.segmenters, self.segmentation = found
+        work = partial(encode_chunk, self.options, self.segmenters)
         yield ChunkStep("subwords", work, lambda chunk: chunk.encoded)
 
     def begin(self, chunks: list[Chunk], manifest: TranslationManifest, folder: Path) -> Any:
@@ -149,7 +151,7 @@ class TranslationRecipe(engine.Recipe):
         what = (self.options.layer_names, self.inventories, chunks)
         bound = bind_layers(*what, self.options, manifest, folder)
         self.layers[self.options.source_lang] = bound
-        self.dictionaries = write_dictionaries(self.options, chunks, folder)
+        self.dictionaries = write_dictionaries(self.options, chunks, folder, self.segmenters)
         self.folder, self.manifest = folder, replace(manifest, segmentation=self.segmentation)
         return self.manifest
 
@@ -224,6 +226,13 @@ class TranslationRecipe(engine.Recipe):
                         counts += np.bincount(values, minlength=len(counts))
                 found = Counter(dict(zip(layer.inventory.symbols, counts.tolist())))
                 layer.inventory.save(folder / layer.file(lang), found)
+
+    def add_folders(
+        self, chunks: list[Chunk], manifest: TranslationManifest, layout: WorkLayout
+    ) -> None:
+        """Write the samples of the training text."""
+        for number in range(1, self.options.samples + 1):
+            write_sample(self, number, chunks, manifest, layout)
 
     def describe_split(self, counts: Mapping[str, Any]) -> str:
         tokens = ", ".join(f"{n} {stream} tokens" for stream, n in counts["tokens"].items())

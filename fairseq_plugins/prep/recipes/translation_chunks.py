@@ -22,6 +22,7 @@ from ...syntax.rows import Rows
 from ...syntax.sentence import EncodedSentence
 from ...syntax.subwords import joined_spans
 from ...text.raw_text import line_reader, overlong_words, unescape
+from ...text.sampled import Sampled
 from ...text.segment import Segmenter
 from ...text.source_encoder import AnnotatedLine, annotate_lines, encode_line, reduced
 from ...text.word_layers import carried, match_alike, match_words
@@ -31,6 +32,7 @@ from .translation_options import TARGET_CONLLU, TranslationOptions
 
 ANNOTATED = "annotated.jsonl"
 SOURCE, TARGET = "source", "target"
+Cutter = Segmenter | Sampled
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ def annotate_chunk(
 
 
 def encode_chunk(
-    options: TranslationOptions, segmenters: tuple[Segmenter, Segmenter], chunk: Chunk
+    options: TranslationOptions, segmenters: tuple[Cutter, Cutter], chunk: Chunk
 ) -> None:
     """Split the annotated rows into subwords with features; write both."""
     source, target = segmenters
@@ -113,7 +115,7 @@ def layer_streams(lang: str, layers: Iterable[Layer]) -> dict[str, Layer]:
     return {f"{lang}.{layer.name}": layer for layer in layers if layer.sides(1)}
 
 
-def _goal(row: dict[str, Any], target: Segmenter, layers: Sequence[Layer]) -> EncodedSentence:
+def _goal(row: dict[str, Any], target: Cutter, layers: Sequence[Layer]) -> EncodedSentence:
     """Split the target text of a row, with its layers if any."""
     if layers:
         return encode_line(_unpack(row["g"]), target, layers)

@@ -40,7 +40,12 @@ LATER = {  # recorded only if given
     "target_layers": "",
     "target_conllu": False,
     "target_annotator": "",
+    "samples": 0,
+    "bpe_dropout": None,
+    "sentencepiece_alpha": None,
 }
+SAMPLED = {"subword_nmt": "bpe_dropout", "sentencepiece": "sentencepiece_alpha"}
+USUAL_RATE = 0.1  # of both, in the papers
 
 
 @dataclass
@@ -137,6 +142,24 @@ class TranslationOptions:
         "further",
         None,
     )
+    samples: int = option(
+        "also write this many folders (DESTDIR/sample1, ...) with the training text cut into "
+        "subwords by chance, for fairseq-train to read in turn, one an epoch",
+        0,
+        least=0,
+    )
+    bpe_dropout: float | None = option(
+        "for --samples: probability that a merge of BPE is left out (default: 0.1)",
+        None,
+        least=0,
+        most=1,
+    )
+    sentencepiece_alpha: float | None = option(
+        "for --samples: exponent of the probabilities by which sentencepiece's cuts are drawn "
+        "(0: all alike) (default: 0.1)",
+        None,
+        least=0,
+    )
     joined_dictionary: bool = option("use one dictionary for both languages", False)
     srcdict: str | None = option("file of an existing source dictionary to use", None)
     tgtdict: str | None = option("file of an existing target dictionary to use", None)
@@ -193,6 +216,30 @@ class TranslationOptions:
         self._check_numbers()
         self._check_models()
         self._check_targets()
+        self._check_samples()
+
+    def _check_samples(self) -> None:
+        """Refuse rates without samples, and samples without a way or text to cut."""
+        own = SAMPLED.get(self.subwords)
+        for name in SAMPLED.values():
+            if getattr(self, name) is not None and not (self.samples and name == own):
+                raise InputError(
+                    f"{flag_of(name)} needs --samples and --subwords "
+                    f"{next(kind for kind, rate in SAMPLED.items() if rate == name)}"
+                )
+        if self.samples:
+            if own is None or not self.trainpref:
+                raise InputError(
+                    f"--samples {self.samples} cuts training text in several ways: it needs "
+                    f"--trainpref and --subwords {' or '.join(SAMPLED)}"
+                )
+            if getattr(self, own) is None:
+                setattr(self, own, USUAL_RATE)
+
+    @property
+    def sample_rate(self) -> float:
+        """``--bpe-dropout`` or ``--sentencepiece-alpha``."""
+        return getattr(self, SAMPLED[self.subwords])
 
     def _check_targets(self) -> None:
         """Refuse target layers without a source, and a source without target layers."""
