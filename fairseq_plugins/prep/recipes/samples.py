@@ -7,17 +7,18 @@ reads folders that are joined by ``:`` in turn, one an epoch.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ...data.manifest import FILE_NAME
 from ...data.translation_manifest import TranslationManifest
 from ...errors import InputError
 from ...files import copy, own_folder
 from ...text.sampled import SAMPLERS, Sampled, check_sampling
-from ...text.segment import load_segmenter
+from ...text.segment import Segmenter, load_segmenter
 from .. import engine
 from ..chunks import Chunk
 from ..engine import ChunkStep
@@ -25,9 +26,6 @@ from ..shards import WorkLayout
 from ..workspace import finish, is_finished, open_work
 from .translation_chunks import SOURCE, TARGET, encode_chunk
 from .translation_options import TranslationOptions
-
-if TYPE_CHECKING:
-    from .translation import TranslationRecipe
 
 FOLDER = "sample"
 
@@ -56,8 +54,9 @@ def training_folders(options: TranslationOptions) -> str:
 
 
 def write_sample(
-    recipe: TranslationRecipe,
+    recipe: engine.Recipe,
     number: int,
+    samplers: tuple[Sampled, Sampled],
     chunks: list[Chunk],
     manifest: TranslationManifest,
     layout: WorkLayout,
@@ -73,7 +72,7 @@ def write_sample(
         for chunk in chunks
         if chunk.split.startswith("train")
     ]
-    work = partial(encode_chunk, options, _samplers(recipe, number))
+    work = partial(encode_chunk, options, samplers)
     engine.carry(
         ChunkStep(f"{FOLDER} {number}", work, lambda chunk: chunk.encoded), sampled, recipe
     )
@@ -86,11 +85,12 @@ def write_sample(
     finish(folder, manifest)
 
 
-def _samplers(recipe: TranslationRecipe, number: int) -> tuple[Sampled, Sampled]:
-    """Return what cuts both sides in a sample."""
-    found = []
-    for side, segmenter in zip((SOURCE, TARGET), recipe.segmenters):
-        known = frozenset(recipe.dictionaries[side].symbols) if side in recipe.dictionaries else ()
-        sampler = SAMPLERS[recipe.options.subwords]
-        found.append(sampler(segmenter, known, recipe.options.sample_rate, number))
+def samplers_of(
+    options: TranslationOptions, segmenters: Iterable[Segmenter], dictionaries: Any, number: int
+) -> tuple[Sampled, Sampled]:
+    """Return what cuts both sides in a sample; a side without a dictionary has no text."""
+    kind, found = SAMPLERS[options.subwords], []
+    for side, segmenter in zip((SOURCE, TARGET), segmenters):
+        known = frozenset(dictionaries[side].symbols) if side in dictionaries else ()
+        found.append(kind(segmenter, known, options.sample_rate, number))
     return found[0], found[1]

@@ -34,7 +34,7 @@ from ..shards import WorkLayout
 from ..split_writer import SplitWriter
 from .layer_options import given_inventories, inventory_inputs
 from .like import check_given_folders
-from .samples import check_samples, write_sample
+from .samples import check_samples, samplers_of, write_sample
 from .subword_models import check_given, look_up, obtain_models, write_dictionaries
 from .translation_chunks import (
     ANNOTATED,
@@ -232,7 +232,8 @@ class TranslationRecipe(engine.Recipe):
     ) -> None:
         """Write the samples of the training text."""
         for number in range(1, self.options.samples + 1):
-            write_sample(self, number, chunks, manifest, layout)
+            what = (self.options, self.segmenters, self.dictionaries)
+            write_sample(self, number, samplers_of(*what, number), chunks, manifest, layout)
 
     def describe_split(self, counts: Mapping[str, Any]) -> str:
         tokens = ", ".join(f"{n} {stream} tokens" for stream, n in counts["tokens"].items())
