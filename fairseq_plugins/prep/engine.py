@@ -86,7 +86,7 @@ class Recipe(Protocol):
     def summarize(self, split: str, writer: SplitWriter) -> dict[str, Any]:
         """Return the manifest's entry of a written split."""
 
-    def end(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
+    def end(self, chunks: list[Chunk], manifest: Any, folder: Path) -> None:
         """Write and check files that depend on all splits, if any."""
         return
 
@@ -97,7 +97,7 @@ class Recipe(Protocol):
     def describe_split(self, counts: Mapping[str, Any]) -> str:
         """Describe a split for the log."""
 
-    def warn(self, manifest: Manifest, folder: Path) -> None:
+    def warn(self, manifest: Any, folder: Path) -> None:
         """Log warnings about a finished folder."""
 
 
