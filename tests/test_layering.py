@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "door": set(),
     "bundles": _TEXT | {"text", "architectures", "methods", "nn", "evaluation", "door"},
     "resources": set(),
-    "optim": {"registration", "chosen_names"},
+    "optim": {"registration", "chosen_names", "nn"},
     "pretrained": {"nn", "door"},
     "criterions": {"methods", "nn", "targets", "registration"},
     "data": {"syntax", "targets", "pretrained"},

@@ -19,6 +19,7 @@ from ..architectures.text_kinds import BERT
 from ..architectures.text_model import TextModel
 from ..methods.options import NONE
 from ..methods.plan import Plan
+from ..nn.layer_depths import mark_layers
 from ..option_flags import flag_of
 from ..pretrained import huggingface
 from ..pretrained.directory import resolve_directory
@@ -64,7 +65,9 @@ class BertModel(TextModel, TextModelOfKind):
         model = cls(plan, vocabulary, task.layers)
         if args.pretrained not in (None, NONE):
             model.load_pretrained(args.pretrained, vocabulary)
-        bert_plan.freeze(model.encoder, args.freeze_layers, [*model.new_parts.values()])
+        new = [*model.new_parts.values()]
+        bert_plan.freeze(model.encoder, args.freeze_layers, new)
+        mark_layers(model.encoder, new)
         model.log_parameters()
         return model
 

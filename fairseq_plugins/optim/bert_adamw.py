@@ -16,7 +16,10 @@ from fairseq.optim import FairseqOptimizer, register_optimizer
 from omegaconf import II
 
 from ..errors import InputError
+from ..nn.layer_depths import ABOVE
+from ..option_flags import check, option
 
+OWN = {"fused", "foreach", "rate"}  # values of groups that a checkpoint does not decide
 _FUSED_DEVICES = ("cpu", "cuda")
 
 
@@ -34,12 +37,20 @@ class BertAdamWConfig(FairseqDataclass):
         default=0.01,
         metadata={"help": "decoupled weight decay of matrices (not of biases and LayerNorm)"},
     )
+    layer_lr_decay: float = option(
+        "factor of the learning rate from each encoder layer to the one below: with X and L "
+        "layers, layer l (from 1) has the rate X^(L + 1 - l) lr, the embeddings X^(L + 1) lr; the "
+        "head and new parts, such as features and gates, have the whole rate",
+        1.0,
+        least=0,
+        most=1,
+    )
     lr: List[float] = II("optimization.lr")
 
 
 @register_optimizer("bert_adamw", dataclass=BertAdamWConfig)
 class BertAdamW(FairseqOptimizer):
-    """torch's AdamW with two groups of parameters: with and without weight decay."""
+    """torch's AdamW with two groups of parameters for each rate: with and without weight decay."""
 
     def __init__(self, cfg: BertAdamWConfig, params: Iterable[torch.nn.Parameter]) -> None:
         super().__init__(cfg)
@@ -49,13 +60,30 @@ class BertAdamW(FairseqOptimizer):
                 "--optimizer bert_adamw got all parameters as one vector, in which biases cannot "
                 "be told from matrices: add --fp16-no-flatten-grads"
             )
-        groups = [
-            {"params": [p for p in params if p.ndim >= 2]},
-            {"params": [p for p in params if p.ndim < 2], "weight_decay": 0.0},
-        ]
+        groups = [group for one in self._by_layer(params) for group in _with_and_without_decay(one)]
         # None lets torch choose its foreach or plain step
         fused = all(p.device.type in _FUSED_DEVICES for p in params) or None
         self._optimizer = torch.optim.AdamW(groups, fused=fused, **self.optimizer_config)
+
+    def _by_layer(self, params: list[torch.nn.Parameter]) -> list[dict[str, Any]]:
+        """Return parameters of one rate each, with it; the whole rate is the first."""
+        check(self.cfg, BertAdamWConfig)
+        decay = self.cfg.layer_lr_decay
+        if decay == 1:
+            return [{"params": params}]
+        above = sorted({getattr(one, ABOVE, 0) for one in params})
+        if above == [0]:
+            raise InputError(
+                f"--layer-lr-decay {decay} finds no encoder layers: it is for models of BERT's "
+                "kind, and not with --fp16 or --bf16 (choices: --amp, --autocast bfloat16)"
+            )
+        of_layer = {k: [one for one in params if getattr(one, ABOVE, 0) == k] for k in above}
+        return [{"params": own, "rate": decay**k} for k, own in of_layer.items()]
+
+    def set_lr(self, lr: float) -> None:
+        """Set the learning rate, smaller in lower layers."""
+        for group in self.param_groups:
+            group["lr"] = lr * group.get("rate", 1)
 
     @property
     def supports_memory_efficient_fp16(self) -> bool:
@@ -83,12 +111,24 @@ class BertAdamW(FairseqOptimizer):
             state_dict: of a checkpoint, perhaps from a machine without a fused step.
             optimizer_overrides: as ``--optimizer-overrides``; a weight decay is for matrices only.
         """
-        groups = [
-            {**saved, "fused": own["fused"], "foreach": own["foreach"]}
-            for saved, own in zip(state_dict["param_groups"], self.param_groups, strict=True)
-        ]
+        saved = state_dict["param_groups"]
+        if len(saved) != len(self.param_groups):
+            raise InputError(
+                f"--layer-lr-decay {self.cfg.layer_lr_decay}: the checkpoint was trained with "
+                "other groups of layers; give the value of then, or --reset-optimizer"
+            )
+        own = [{key: group[key] for key in OWN & group.keys()} for group in self.param_groups]
+        groups = [{**there, **here} for there, here in zip(saved, own)]
         super().load_state_dict({**state_dict, "param_groups": groups}, optimizer_overrides)
-        self.param_groups[1]["weight_decay"] = 0.0
+        for group in self.param_groups[1::2]:
+            group["weight_decay"] = 0.0
+
+
+def _with_and_without_decay(group: dict[str, Any]) -> list[dict[str, Any]]:
+    matrices, others = (
+        [p for p in group["params"] if (p.ndim >= 2) is two] for two in (True, False)
+    )
+    return [{**group, "params": matrices}, {**group, "params": others, "weight_decay": 0.0}]
 
 
 def _betas(given: Any) -> tuple[float, float]:

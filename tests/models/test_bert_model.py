@@ -13,6 +13,7 @@ from fairseq_plugins.errors import InputError
 from fairseq_plugins.models._bert_config import BertConfig
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.nn.bert import BertEncoder, BertShape
+from fairseq_plugins.nn.layer_depths import ABOVE, mark_layers
 from fairseq_plugins.pretrained import exporting
 from fairseq_plugins.pretrained.tokenizer_sources import read_vocabulary
 
@@ -172,6 +173,28 @@ def test_frozen_layers_do_not_learn(layers):
     assert not any(n.startswith("embeddings.") and "features" not in n for n in learning)
     numbers = {int(n.split(".")[1]) for n in learning if n.startswith("layers.")}
     assert numbers == set(range(layers, 3))
+
+
+def test_weights_know_how_many_layers_stand_above_but_new_parts_do_not():
+    model = build("bert_pos", **SYNTAX)
+    above = {name: getattr(p, ABOVE, 0) for name, p in model.named_parameters()}
+    assert above["encoder.embeddings.words.weight"] == 4
+    assert [above[f"encoder.layers.{i}.inner.bias"] for i in range(3)] == [3, 2, 1]
+    new = [*model.new_parts.values()]
+    apart = {name for name in above if not above[name]}
+    assert apart == {
+        name
+        for name in above
+        if name.startswith(("head.", "encoder.pooler.", "encoder.top."))
+        or any(mark in name for mark in new)
+    }
+    assert any("gate" in name for name in apart)
+
+
+def test_weights_that_all_layers_share_are_the_last_layers():
+    encoder = BertEncoder(BertShape(12, 16, 3, 2, 24, shared=True))
+    mark_layers(encoder, [])
+    assert {getattr(p, ABOVE) for n, p in encoder.named_parameters() if "pooler" not in n} == {1}
 
 
 def test_too_many_frozen_layers_are_refused():

@@ -14,6 +14,7 @@ from omegaconf import OmegaConf
 from torch import nn
 
 from fairseq_plugins.errors import InputError
+from fairseq_plugins.nn.layer_depths import ABOVE
 from fairseq_plugins.optim import BertAdamW
 from fairseq_plugins.optim.bert_adamw import BertAdamWConfig
 
@@ -89,6 +90,61 @@ def test_resumed_steps_equal_straight_ones_whatever_the_checkpoint_used(name, tm
         second.step()
     for one, other in zip(whole, net.parameters()):
         assert torch.equal(one, other.detach())
+
+
+RATES = {"layer_lr_decay": 0.5, "weight_decay": 0.1}
+
+
+def layers() -> nn.Module:
+    """Return embeddings, a layer and a head in float64, marked as in an encoder of one layer."""
+    net = model().double()
+    for above, number in ((2, 0), (1, 1), (1, 2)):
+        for weight in net[number].parameters():
+            setattr(weight, ABOVE, above)
+    return net
+
+
+def test_lower_layers_learn_more_slowly_as_the_formula_says():
+    net = layers()
+    ours, own = optimizer(net, **RATES), [p.detach().clone() for p in net.parameters()]
+    moments = [(torch.zeros_like(p), torch.zeros_like(p)) for p in own]
+    for step, rate in ((1, 0.1), (2, 0.03)):
+        ours.set_lr(rate)
+        assert ours.get_lr() == rate
+        torch.manual_seed(step)
+        ours.zero_grad()
+        ours.backward(net(torch.randint(7, (5,))).square().sum())
+        for weight, copy_, (first, second) in zip(net.parameters(), own, moments):
+            lr = rate * 0.5 ** getattr(weight, ABOVE, 0)
+            first += 0.1 * (weight.grad - first)
+            second += 0.001 * (weight.grad**2 - second)
+            copy_ *= 1 - lr * (0.1 if weight.ndim > 1 else 0)
+            corrected = first / (1 - 0.9**step), second / (1 - 0.999**step)
+            copy_ -= lr * corrected[0] / (corrected[1].sqrt() + 1e-8)
+        ours.step()
+    for weight, copy_ in zip(net.parameters(), own):
+        torch.testing.assert_close(weight.detach(), copy_)
+
+
+def test_a_checkpoint_of_other_groups_is_refused():
+    plain = optimizer(layers()).state_dict()
+    with pytest.raises(InputError, match="--layer-lr-decay 0.5: .* other groups of layers"):
+        optimizer(layers(), **RATES).load_state_dict(plain)
+
+
+def test_a_resumed_training_takes_its_own_rates():
+    ours = optimizer(layers(), layer_lr_decay=0.9)
+    ours.load_state_dict(optimizer(layers(), **RATES).state_dict())
+    ours.set_lr(1.0)
+    assert [group["lr"] for group in ours.param_groups[::2]] == [1.0, 0.9, 0.9**2]
+    assert [group["weight_decay"] for group in ours.param_groups] == [0.1, 0.0] * 3
+
+
+def test_models_without_layers_have_no_rates_by_layer():
+    with pytest.raises(InputError, match="--layer-lr-decay 0.5 finds no encoder layers"):
+        optimizer(model(), **RATES)
+    with pytest.raises(InputError, match="--layer-lr-decay 1.5: must be from 0 to 1"):
+        optimizer(layers(), layer_lr_decay=1.5)
 
 
 def test_overridden_decay_stays_off_biases():

@@ -11,7 +11,7 @@ from prepared_text import arguments, examples, prepare
 RECIPE = (
     "--optimizer bert_adamw --weight-decay 0.01 --lr-scheduler linear_warmup --warmup-ratio 0.25 "
     "--lr 0.01 --clip-norm 1.0 --max-update 20 --save-interval-updates 7 --dropout 0.1 "
-    "--log-format json"
+    "--log-format json --layer-lr-decay 0.8"
 )
 
 
@@ -35,5 +35,6 @@ def test_resumed_training_equals_the_straight_one(tmp_path):
     state = state_of(straight / "checkpoint_last.pt")  # loads with weights_only
     assert state["optimizer_history"][-1]["optimizer_name"] == "BertAdamW"
     groups = state["last_optimizer_state"]["param_groups"]
-    assert [group["weight_decay"] for group in groups] == [0.01, 0.0]
+    assert [group["weight_decay"] for group in groups] == [0.01, 0.0] * 4
+    assert [group["rate"] for group in groups[::2]] == [0.8**k for k in range(4)]
     assert {group["lr"] for group in groups} == {0.0}
