@@ -47,6 +47,7 @@ class TextModel(nn.Module):
         top = plan.made(lambda one: one.top(shape))
         signs = _signs(vocabulary) if any(one.reads_punctuation for one in methods) else None
         self.encoder = BertEncoder(shape, plan.attention(shape), features, top, signs)
+        self.encoder.recomputes = plan.args.checkpoint_activations
         self.semantics = plan.made(lambda one: one.beside(shape, columns, layers))
         width = shape.hidden if self.semantics is None else self.semantics.outputs
         own = plan.head(shape)

@@ -30,6 +30,7 @@ from .dropout import Dropout
 from .factors import clear_padding
 from .packing import BatchLayout, Known
 from .prepacked import FUSED, PrepackedLinear
+from .recomputed import computed
 
 ACTIVATIONS = {
     "gelu": functional.gelu,
@@ -214,6 +215,8 @@ class BertEncoder(nn.Module):
             that needs it; not a weight, so no checkpoint holds it.
     """
 
+    recomputes = False  # see `recomputed`
+
     def __init__(
         self,
         shape: BertShape,
@@ -274,7 +277,7 @@ class BertEncoder(nn.Module):
         context = AttentionContext(layout, *told, need_weights)
         states = [self.embeddings(tokens, segments, layout, factors)]  # (N, D) each
         for layer in self.layers if self.top is None else [*self.layers, self.top]:
-            states.append(layer(states[-1], context))
+            states.append(computed(layer, states[-1], context, again=self.recomputes))
         return BertOutput(states[-1], layout, states if need_layers else [], context.outputs)
 
     def _signs(self, tokens: Tensor) -> Tensor | None:

@@ -4,6 +4,7 @@ Letters: N packed tokens, B batch, S length, W words; n sentences of length l fo
 """
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +57,12 @@ class AttentionContext:
 
     def __post_init__(self) -> None:
         self.outputs, self._made = LayerOutputs(), {}  # factories of fields would break graphs
+
+    def apart(self) -> "AttentionContext":
+        """Return the same inputs and shared values with further outputs of their own."""
+        other = copy(self)
+        other.outputs = LayerOutputs()
+        return other
 
     def once(self, name: Any, block: SentenceBlock, make: Callable[[], Any]) -> Any:
         """Return a value shared by all layers, made for a block on first use."""

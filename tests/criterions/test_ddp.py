@@ -49,6 +49,7 @@ CASES = [
     *(("qa", kind, {}) for kind in ASKED),
     *(("pairs", "dabert", {"ablate": name}) for name in ABLATIONS),
     ("pairs", "bert_plain", EVERYTHING),
+    ("pairs", "bert_plain", {**EVERYTHING, "checkpoint_activations": True}),
     ("pairs", "bert_plain", SEMANTIC),
     ("pairs", "bert_sembert", {**OWN["bert_sembert"], "semantic_pooling": "first"}),
     ("pairs", "bert_pos", {"freeze_layers": 1}),
