@@ -131,17 +131,22 @@ def _check_alike(path: Path, resumed: bool) -> None:
         )
 
 
-def recorded(cfg: Any, part: str, name: str) -> Any:
-    """Return an option in the checkpoint that a training goes on from; None without it."""
+def resumed_state(cfg: Any, *parts: str) -> dict[str, Any]:
+    """Return a part of the checkpoint that a training goes on from; empty without it."""
     whole = training_of(cfg)
     path, resumed = (Path(), False) if whole is None else _started_from(whole.checkpoint)
-    return _options(path, part).get(name) if resumed and path.is_file() else None
+    return _part(path, *parts) if resumed and path.is_file() else {}
 
 
-def _options(path: Path, part: str = "model") -> dict[str, Any]:
-    """Return a part of a checkpoint's options; empty for older formats."""
-    cfg = read_state(path).get("cfg")
-    found = cfg.get(part) if isinstance(cfg, dict) else None
+def _options(path: Path) -> dict[str, Any]:
+    """Return a checkpoint's model options; empty for older formats."""
+    return _part(path, "cfg", "model")
+
+
+def _part(path: Path, *parts: str) -> dict[str, Any]:
+    found: Any = read_state(path)
+    for name in parts:
+        found = found.get(name) if isinstance(found, dict) else None
     return {str(key): value for key, value in found.items()} if isinstance(found, dict) else {}
 
 

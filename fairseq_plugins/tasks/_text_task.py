@@ -28,7 +28,15 @@ from ..methods.control_options import log_controls, write_seed
 from ..methods.plan import Plan
 from ..option_flags import check, option
 from ..syntax.needs import Needs
-from . import _checkpoint_options, _checks, _run_folder, _spawned, _start, folder_warnings
+from . import (
+    _checkpoint_options,
+    _checks,
+    _patience,
+    _run_folder,
+    _spawned,
+    _start,
+    folder_warnings,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -163,6 +171,7 @@ class TextTask(FairseqTask):
         self.inputs.serve(model.needs, model.max_positions())
         if not from_checkpoint:
             _start.check_parameters(self.cfg, cfg, model)
+            _patience.go_on(self.cfg)
             self._kept = _run_folder.keep_folder(self, self.folder, cfg, model)
         else:
             self._warn_of_others(cfg, model.needs)
@@ -192,7 +201,7 @@ class TextTask(FairseqTask):
 
     def state_dict(self) -> dict[str, Any]:
         """Add the run's entries about the folder to checkpoints."""
-        return {**super().state_dict(), **self._kept}
+        return {**super().state_dict(), **self._kept, **_patience.state(self.cfg)}
 
     def build_criterion(self, cfg: Any, from_checkpoint: bool = False) -> Any:
         if self.of_checkpoint:

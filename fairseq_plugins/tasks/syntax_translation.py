@@ -37,6 +37,7 @@ from . import (
     _checkpoint_options,
     _checks,
     _generation,
+    _patience,
     _run_folder,
     _spawned,
     _start,
@@ -239,6 +240,7 @@ class SyntaxTranslationTask(RawTextTask):
             start.load(model)
         if not from_checkpoint:
             _start.check_parameters(self.cfg, cfg, model)
+            _patience.go_on(self.cfg)
             self._kept = _run_folder.keep_folder(self, self.folders[0], cfg, model)
         trained_with = (getattr(cfg, "annotator", None) or "") if from_checkpoint else None
         self.models = self.models.answering(model, trained_with)
@@ -277,7 +279,7 @@ class SyntaxTranslationTask(RawTextTask):
 
     def state_dict(self) -> dict[str, Any]:
         """Add the run's entries about the folder to checkpoints."""
-        return {**super().state_dict(), **self._kept}
+        return {**super().state_dict(), **self._kept, **_patience.state(self.cfg)}
 
     def _cure(self, layer: Layer) -> str:
         names = ",".join(dict.fromkeys([*self.manifest.layers, layer.name]))

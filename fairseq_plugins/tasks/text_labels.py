@@ -49,7 +49,7 @@ class LabelTask(TextTask):
         try:
             found = label_weights(text, labels, self._training_gold)
         except FileNotFoundError:
-            recorded = _start.recorded(self.cfg, "criterion", "class_weights")
+            recorded = _start.resumed_state(self.cfg, "cfg", "criterion").get("class_weights")
             if not isinstance(recorded, str):
                 raise
             found = given_weights(recorded, labels)
