@@ -43,7 +43,15 @@ MASKS = replace(STEP, about="masks of a batch")
 EQUAL = replace(MASKS, batches=("32x128",), form=r"\d+x\d+", task=None, of_speeds=True)
 READER = replace(STEP, batches=("8x16+112",), form=r"\d+x\d+\+\d+", task="extractive_qa")
 PAIRS = replace(READER, sizes=("paper",), batches=("32x14+8",), task=CLASSES, of_speeds=True)
-UPDATE = Kind("training", (*translation.SIZES,), ("random",), "random", "", translation, True)
+UPDATE = Kind(
+    "training",
+    (*translation.SIZES,),
+    ("random",),
+    "random",
+    "syntax_translation",
+    translation,
+    True,
+)
 SEARCH = replace(UPDATE, about="beam search")
 
 
