@@ -1,12 +1,14 @@
-"""Score translations by BLEU and chrF, or answers as SQuAD's official evaluation does.
+"""Score translations by BLEU, chrF and TER, or answers as SQuAD's official evaluation does.
 
     fairseq-plugins score --sys baseline.log syntax.log --ref test.de --lang de --paired
+    fairseq-plugins score --sys mine.de --test-set wmt14/full en-de
     fairseq-plugins score --sys predictions.json --ref dev.json
     fairseq-plugins score --sys predictions.json --ref dev.json --null-odds null_odds.json
 
-Translations (sacreBLEU and chrF with signatures, tokenised and compound-split BLEU): a system is a
-file of what fairseq-generate or fairseq-interactive printed, or of one sentence per line. Without
---ref, the T- lines of a generation log are the references.
+Translations (sacreBLEU's BLEU, chrF and TER with signatures, tokenised and compound-split BLEU): a
+system is a file of what fairseq-generate or fairseq-interactive printed, or of one sentence per
+line, or SGML (.sgm). Several files of --ref are several references of the same sentences. Without
+--ref and --test-set, the T- lines of a generation log are the references.
 
 Answers, if --ref is a SQuAD file (.json, 1.1 or 2.0): predictions are a JSON object that maps
 question ids to texts; an empty text means no answer. With --null-odds there is no answer either
@@ -32,10 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     files = "translations of each system, those of the baseline first; or one file of answers"
     add("--sys", nargs="+", required=True, metavar="FILE", help=files)
     gold = "reference translations (default: the T- lines of logs), or SQuAD file of gold answers"
-    add("--ref", metavar="FILE", help=gold)
+    add("--ref", nargs="+", default=[], metavar="FILE", help=gold)
     add("--json", metavar="FILE", help="also write the scores to this file")
     add = parser.add_argument_group("translations").add_argument
     add("--lang", help="target language, e.g. de")
+    known = "test set of sacreBLEU that is on disk, and its languages, e.g. wmt14/full en-de"
+    add("--test-set", nargs=2, metavar=("NAME", "PAIR"), help=known)
     moses = "whether the systems are Moses-tokenised (auto: detected from the text)"
     add("--tokenized", **choice, help=moses)
     moses = "whether the references of --ref are Moses-tokenised (auto: detected from the text)"
@@ -64,7 +68,7 @@ def run(args: argparse.Namespace) -> None:
     from ..files import write_text
 
     command.show_log()
-    is_of_answers = bool(args.ref) and args.ref.endswith(".json")
+    is_of_answers = bool(args.ref) and args.ref[0].endswith(".json")
     text, found = (of_answers if is_of_answers else of_translations)(args)
     print(text, end="")
     if args.json:
@@ -78,28 +82,35 @@ def of_answers(args: argparse.Namespace) -> tuple[str, str]:
     from ..evaluation.squad_files import SquadScoring, score_files
     from ..targets.squad import as_text
 
-    if args.lang or args.paired or len(args.sys) > 1:
-        raise command.UsageError("answers are scored one file at a time, without --lang, --paired")
+    if args.lang or args.paired or args.test_set or len(args.sys) > 1 or len(args.ref) > 1:
+        raise command.UsageError(
+            "answers are scored one file at a time, without --lang, --paired, --test-set"
+        )
     for name in ("tokenized", "ref_tokenized", "subwords"):
         if getattr(args, name) != "auto":
             raise command.UsageError(f"{flag_of(name)} is for translations: --ref is a SQuAD file")
     given = {name: getattr(args, name) for name in OF_ANSWERS if getattr(args, name) is not None}
-    what = SquadScoring(args.ref, args.sys[0], **given)
+    what = SquadScoring(args.ref[0], args.sys[0], **given)
     found = score_files(what)
     return as_text(found, what.in_force), json.dumps(found, indent=2) + "\n"
 
 
 def of_translations(args: argparse.Namespace) -> tuple[str, str]:
     """Score translations; return the printed text, and JSON."""
+    from ..evaluation.sacrebleu_sets import test_set_references
     from ..evaluation.score_report import format_report, score_files
     from ..evaluation.translation import TextForm
 
     for name in OF_ANSWERS:
         if getattr(args, name) is not None:
             raise command.UsageError(f"{flag_of(name)} is for answers: --ref names a SQuAD file")
-    if not args.lang:
+    if args.ref and args.test_set:
+        raise command.UsageError("--test-set gives the references: leave --ref out")
+    references = test_set_references(*args.test_set) if args.test_set else args.ref
+    language = args.lang or (args.test_set[1].partition("-")[2] if args.test_set else "")
+    if not language:
         raise command.UsageError("--lang is needed to score translations")
-    form = TextForm(args.lang, args.tokenized, args.ref_tokenized, args.subwords)
+    form = TextForm(language, args.tokenized, args.ref_tokenized, args.subwords)
     how = {"paired": args.paired, "samples": args.samples, "seed": args.seed}
-    report = score_files(args.sys, args.ref, form, **how)
+    report = score_files(args.sys, references, form, **how)
     return format_report(report), report.as_json()

@@ -178,7 +178,7 @@ def print_scores(log: str | Path, reference: str | None, language: str) -> Score
     from ..evaluation.score_report import format_report, score_files
     from ..evaluation.translation import TextForm
 
-    report = score_files([log], reference, TextForm(language))
+    report = score_files([log], [reference] if reference else [], TextForm(language))
     print(format_report(report), end="")
     return report
 

@@ -119,7 +119,7 @@ def _translations(options: ContrastOptions, names: Sequence[str], paths: Sequenc
     if len(paths) != 2:
         raise InputError(f"{len(paths)} systems: translations are compared two by two")
     form = TextForm(options.lang or "de", options.tokenized or "auto")
-    inputs = load(paths, options.gold, form)
+    inputs = load(paths, [options.gold] if options.gold else [], form)
     sources = next((o.sources for o in inputs.outputs if o.sources is not None), None)
     if options.src:
         sources = read_lines(options.src)

@@ -87,7 +87,11 @@ def example_counts(run: Answers, metric: str, positive: str = "") -> ExampleCoun
 
 
 def translation_counts(
-    source: str, hypotheses: Sequence[str], references: Sequence[str], metric: str, lang: str
+    source: str,
+    hypotheses: Sequence[str],
+    references: Sequence[Sequence[str]],
+    metric: str,
+    lang: str,
 ) -> ExampleCounts:
     """Count the translations of a run for a metric of translation; see `ExampleCounts`."""
     counts = Counts(SENTENCE_KINDS[metric], sentence_counts(metric, hypotheses, references, lang))

@@ -26,6 +26,8 @@ from .translation import Corpus, TextForm, check_equal_counts, prepare
 _UNKNOWN = "<<unk>>"  # fairseq's mark of a reference word outside the dictionary
 _RECORD = re.compile(r"([STHDPA])-(\d{1,18})\t(.*)", re.DOTALL)
 _TOTAL = re.compile(r"\bTranslated (\d[\d,]{0,20}) sentences\b")
+SGML = (".sgm", ".sgml")
+_SEGMENT = re.compile(r"<seg\b[^>]*>(.*?)</seg>", re.DOTALL | re.IGNORECASE)
 _NAME = re.compile(r" *([STHDPA]-\d+)")
 
 Entry = dict[str, list[tuple[int, str]]]  # of one sentence: kind -> line numbers and payloads
@@ -67,12 +69,23 @@ def parse_generate_log(lines: Sequence[str], *, name: str = "log") -> SystemOutp
 
 def read_system(path: str | Path) -> SystemOutput:
     """Read a system's translations from a generation log or a plain file, recognised by content."""
-    lines = read_lines(path)
+    lines = read_sentences(path)
     if not lines:
         raise InputError(f"{path}: empty file")
     if not is_generate_log(lines):
         return SystemOutput(str(path), lines)
     return parse_generate_log(lines, name=str(path))
+
+
+def read_sentences(path: str | Path) -> list[str]:
+    """Return the lines of a file, or the segments of SGML (``.sgm``), the form of WMT's sets."""
+    lines = read_lines(path)
+    if Path(path).suffix not in SGML:
+        return lines
+    found = [" ".join(one.split()) for one in _SEGMENT.findall("\n".join(lines))]
+    if not found:
+        raise InputError(f"{path}: no segments; expected lines like '<seg id=\"1\">text</seg>'")
+    return found
 
 
 def _collect(lines: Sequence[str], name: str) -> tuple[dict[int, Entry], int | None]:
@@ -191,20 +204,22 @@ class Inputs:
     notes: list[str]
 
 
-def load(paths: Sequence[str | Path], reference: str | Path | None, form: TextForm) -> Inputs:
-    """Read systems, one file each, and their reference: a plain file, or None for the T- lines."""
+def load(paths: Sequence[str | Path], references: Sequence[str | Path], form: TextForm) -> Inputs:
+    """Read systems, one file each, and references: plain files, or without files the T- lines."""
     outputs = [read_system(path) for path in paths]
-    if reference is None:
+    if not references:
         gold, notes = _target_lines(outputs, form)
     else:
         other = replace(form, tokenized=form.reference_tokenized)
-        gold, notes = prepare(str(reference), read_lines(reference), other), []
+        found = [prepare(str(path), read_sentences(path), other) for path in references]
+        gold, notes = replace(found[0], others=tuple(found[1:])), []
     systems = [prepare(output.name, output.lines, form, output.targets) for output in outputs]
     for corpus in systems:
-        check_equal_counts((corpus.name, corpus.text), (gold.name, gold.text))
+        for one in gold.versions:
+            check_equal_counts((corpus.name, corpus.text), (one.name, one.text))
     notes += [
         f"{corpus.name}: Moses tokens, detokenised ({form.lang}) for BLEU and chrF"
-        for corpus in [*systems, gold]
+        for corpus in [*systems, *gold.versions]
         if corpus.tokens is not None
     ]
     return Inputs(systems, gold, outputs, notes)

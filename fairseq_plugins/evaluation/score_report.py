@@ -14,6 +14,7 @@ from .translation import TEST_SETS, SystemScores, TextForm, score
 HEADINGS = {
     "bleu": "BLEU",
     "chrf": "chrF",
+    "ter": "TER",
     "tokenized_bleu": "tokenised BLEU",
     "compound_split_bleu": "compound-split BLEU",
 }
@@ -24,7 +25,7 @@ class ScoreReport:
     """The result of scoring."""
 
     language: str
-    reference: str  # source of the references
+    reference: str  # sources of the references, separated by commas
     sentences: int  # number of references, and of scored sentences per system
     test_set: str | None  # the newstest2014 variant of this size, or None
     systems: list[SystemScores]  # figures, in the given order
@@ -38,28 +39,28 @@ class ScoreReport:
 
 def score_files(
     systems: Sequence[str | Path],
-    reference: str | Path | None,
+    references: Sequence[str | Path],
     form: TextForm,
     *,
     paired: bool = False,
     samples: int = 1000,
     seed: int = 12345,
 ) -> ScoreReport:
-    """Score systems against a reference.
+    """Score systems against references.
 
     Args:
         systems: generation logs or plain files, one per system.
-        reference: plain file, or None for the T- lines of the logs.
+        references: plain files, or none for the T- lines of the logs.
         paired: add a paired bootstrap of each further system against the first.
     """
-    inputs = load(systems, reference, form)
+    inputs = load(systems, references, form)
     scores = [score(system, inputs.reference, lang=form.lang) for system in inputs.systems]
     how = {"lang": form.lang, "samples": samples, "seed": seed}
     comparisons = paired_bootstrap(inputs.systems, inputs.reference, **how) if paired else []
     count = len(inputs.reference.text)
     return ScoreReport(
         language=form.lang,
-        reference=inputs.reference.name,
+        reference=", ".join(one.name for one in inputs.reference.versions),
         sentences=count,
         test_set=TEST_SETS.get(count),
         systems=scores,

@@ -15,14 +15,14 @@ def metric_of(name: str, lang: str = "", **bleu: Any) -> Any:
     """Return a metric of sacreBLEU.
 
     Args:
-        name: of `choices.SENTENCE_METRICS`.
+        name: of `choices.SENTENCE_METRICS`, or ``ter``.
         lang: code of the target language, which decides the tokenisation of BLEU.
         bleu: options of BLEU.
     """
-    from sacrebleu.metrics import BLEU, CHRF  # slow to import, not needed for classes
+    from sacrebleu.metrics import BLEU, CHRF, TER  # slow to import, not needed for classes
 
     if name != "bleu":
-        return CHRF()
+        return TER() if name == "ter" else CHRF()
     language = base_code(lang)
     try:
         return BLEU(trg_lang=language, **bleu)
@@ -44,10 +44,10 @@ def remark_on(lang: str) -> str:
 
 
 def sentence_counts(
-    name: str, hypotheses: Sequence[str], references: Sequence[str], lang: str
+    name: str, hypotheses: Sequence[str], references: Sequence[Sequence[str]], lang: str
 ) -> np.ndarray:
-    """Return the counts of n sentences, (n, k)."""
-    rows = metric_of(name, lang)._extract_corpus_statistics(hypotheses, [references])
+    """Return the counts of n sentences, (n, k); ``references`` has one text or more for all."""
+    rows = metric_of(name, lang)._extract_corpus_statistics(hypotheses, references)
     return np.array(rows, dtype=float)
 
 

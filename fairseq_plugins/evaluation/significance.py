@@ -47,9 +47,10 @@ def paired_bootstrap(
     """
     _check(systems, reference, samples, seed)
     (baseline, *others), found = [(one.name, one.text) for one in systems], []
+    references = [one.text for one in reference.versions]
     for metric in names:
         first, *counted = (
-            translation_counts(name, text, reference.text, metric, lang)
+            translation_counts(name, text, references, metric, lang)
             for name, text in (baseline, *others)
         )
         for (name, _), counts in zip(others, counted):

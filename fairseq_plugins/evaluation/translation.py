@@ -1,4 +1,4 @@
-"""Translation figures: sacreBLEU and chrF on plain text, and the BLEUs of older papers.
+"""Translation figures: BLEU, chrF and TER on plain text, and the BLEUs of older papers.
 
 Headline figures are computed on detokenised text with sacreBLEU's own tokenisation and have its
 signature. The other figures allow comparison with earlier papers:
@@ -22,7 +22,7 @@ from ..language_codes import base_code
 from .choices import SUBWORDS, TOKENIZED
 from .sentence_counts import metric_of
 
-FIGURES = ("bleu", "chrf", "tokenized_bleu", "compound_split_bleu")
+FIGURES = ("bleu", "chrf", "ter", "tokenized_bleu", "compound_split_bleu")
 
 _BPE_MARK = re.compile(r"@@ |@@ ?$")
 _PIECE_MARK = "\u2581"
@@ -46,6 +46,12 @@ class Corpus:
     text: list[str]  # detokenised sentences
     # given Moses tokens with subwords joined, or None for plain text
     tokens: list[str] | None = None
+    others: tuple["Corpus", ...] = ()  # further references for the same sentences
+
+    @property
+    def versions(self) -> tuple["Corpus", ...]:
+        """All references."""
+        return self, *self.others
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,9 @@ class SystemScores:
 
     name: str  # the system
     sentences: int  # number of scored sentences; equals the number of hypotheses and of references
-    figures: dict[str, float]  # name in ``FIGURES`` -> value in points (0 to 100)
+    figures: dict[
+        str, float
+    ]  # name in ``FIGURES`` -> value in points (0 to 100; TER may exceed 100, and less is better)
     signatures: dict[str, str]  # name in ``FIGURES`` -> sacreBLEU signature
     tokens: str  # source of the tokens of the tokenised figures
 
@@ -171,34 +179,39 @@ def token_bleu() -> BLEU:
 
 def score(system: Corpus, reference: Corpus, *, lang: str) -> SystemScores:
     """Compute every figure of a system; the language decides tokenisation and the Moses rules."""
-    check_equal_counts((system.name, system.text), (reference.name, reference.text))
+    for one in reference.versions:
+        check_equal_counts((system.name, system.text), (one.name, one.text))
     if not system.text:
         raise InputError(f"{system.name}: no sentences to score")
-    hypotheses, references, origin = _tokens_of_both(system, reference, lang)
+    hypotheses, references, origin = _tokens_of_all(system, reference, lang)
+    texts = [one.text for one in reference.versions]
     pairs = {
-        "bleu": (metric_of("bleu", lang), system.text, reference.text),
-        "chrf": (metric_of("chrf"), system.text, reference.text),
+        "bleu": (metric_of("bleu", lang), system.text, texts),
+        "chrf": (metric_of("chrf"), system.text, texts),
+        "ter": (metric_of("ter"), system.text, texts),
         "tokenized_bleu": (token_bleu(), hypotheses, references),
         "compound_split_bleu": (
             token_bleu(),
             [split_compounds(line) for line in hypotheses],
-            [split_compounds(line) for line in references],
+            [[split_compounds(line) for line in lines] for lines in references],
         ),
     }
     figures, signatures = {}, {}
     for name, (metric, sys_lines, ref_lines) in pairs.items():
-        figures[name] = metric.corpus_score(sys_lines, [ref_lines]).score
+        figures[name] = metric.corpus_score(sys_lines, ref_lines).score
         signatures[name] = str(metric.get_signature())
     return SystemScores(system.name, len(system.text), figures, signatures, origin)
 
 
-def _tokens_of_both(
+def _tokens_of_all(
     system: Corpus, reference: Corpus, lang: str
-) -> tuple[list[str], list[str], str]:
-    """Return both sides' tokens: the given tokens if both have them, else the same tokenisation."""
-    if system.tokens is not None and reference.tokens is not None:
-        return system.tokens, reference.tokens, "as given"
-    return tokenize(system.text, lang), tokenize(reference.text, lang), f"sacremoses {lang}"
+) -> tuple[list[str], list[list[str]], str]:
+    """Return the tokens of all sides: given tokens if all have them, else the same tokenisation."""
+    given = [one.tokens for one in reference.versions if one.tokens is not None]
+    if system.tokens is not None and len(given) == len(reference.versions):
+        return system.tokens, given, "as given"
+    found = [tokenize(one.text, lang) for one in reference.versions]
+    return tokenize(system.text, lang), found, f"sacremoses {lang}"
 
 
 def _check_choice(option: str, value: str, choices: Sequence[str]) -> None:

@@ -190,7 +190,7 @@ def test_files_that_hold_no_predictions_are_refused(tmp_path, text, message):
 
 
 def test_one_sentence_tells_no_p_value():
-    one, other = (translation_counts("x", [said], ["A b c d e"], "bleu", "en") for said in
+    one, other = (translation_counts("x", [said], [["A b c d e"]], "bleu", "en") for said in
                   ("A b c d e", "A b c d x"))  # fmt: skip
     found = resample([one], [other], samples=20)
     assert found.difference < 0

@@ -53,7 +53,9 @@ RUNS = {  # metric -> two runs
 
 
 def text_counts(metric: str, lines: list[str]) -> ExampleCounts:
-    return translation_counts("x", lines, ["the cat sat down here", "a dog ran off"], metric, "en")
+    return translation_counts(
+        "x", lines, [["the cat sat down here", "a dog ran off"]], metric, "en"
+    )
 
 
 def both(metric: str) -> list[ExampleCounts]:

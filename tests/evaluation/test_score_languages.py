@@ -41,7 +41,7 @@ def test_every_figure_of_a_language_is_the_same_however_its_code_is_written():
         assert found.figures == score(system, reference, lang=language).figures
         if number == 1:  # Moses starts slowly
             assert tokenize(said, code) == tokenize(said, language)
-        one, other = (translation_counts("x", said, gold, "bleu", c) for c in (code, language))
+        one, other = (translation_counts("x", said, [gold], "bleu", c) for c in (code, language))
         assert one.examples == other.examples
         sentence = BLEU(effective_order=True, trg_lang=language).sentence_score(said[1], [gold[1]])
         assert scorer("bleu", code)(said[1], gold[1]) == sentence.score
@@ -81,5 +81,5 @@ def test_the_extras_that_the_message_names_are_there_and_ours_bring_them(monkeyp
 def test_an_unknown_code_is_said_and_a_known_one_is_not(code, is_said, tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("中国\n", encoding="utf-8")
-    text = format_report(score_files([path], path, TextForm(code)))
+    text = format_report(score_files([path], [path], TextForm(code)))
     assert (f"language '{code}' is not known" in text) == is_said

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU
 
 from fairseq_plugins.errors import InputError
-from fairseq_plugins.evaluation.generate_log import load
+from fairseq_plugins.evaluation import sacrebleu_sets
+from fairseq_plugins.evaluation.generate_log import load, read_sentences
 from fairseq_plugins.evaluation.score_report import format_report, score_files
 from fairseq_plugins.evaluation.significance import paired_bootstrap
 from fairseq_plugins.evaluation.translation import (
@@ -72,6 +73,8 @@ def test_perfect_output_scores_100_everywhere_and_worse_output_less() -> None:
     perfect = score(corpus(REFERENCE), corpus(REFERENCE), lang="de").figures
     good = score(corpus(GOOD), corpus(REFERENCE), lang="de").figures
     bad = score(corpus(BAD), corpus(REFERENCE), lang="de").figures
+    errors = [one.pop("ter") for one in (perfect, good, bad)]
+    assert 0 == errors[0] < errors[1] < errors[2]
     for name in perfect:
         assert perfect[name] == pytest.approx(100.0)
         assert bad[name] < good[name] < 100.0
@@ -81,6 +84,7 @@ def test_headline_figures_are_sacrebleus_own() -> None:
     scores = score(corpus(BAD), corpus(REFERENCE), lang="de")
     assert scores.figures["bleu"] == sacrebleu.corpus_bleu(BAD, [REFERENCE]).score
     assert scores.figures["chrf"] == sacrebleu.corpus_chrf(BAD, [REFERENCE]).score
+    assert scores.figures["ter"] == sacrebleu.corpus_ter(BAD, [REFERENCE]).score
     assert "tok:13a" in scores.signatures["bleu"]
     assert "tok:none" in scores.signatures["tokenized_bleu"]
     assert scores.sentences == len(BAD)
@@ -222,7 +226,7 @@ def test_log_and_plain_file_score_alike_and_are_all_counted(tmp_path) -> None:
     write_text(tmp_path / "sys.txt", "".join(f"{line}\n" for line in BAD))
     write_text(tmp_path / "ref.txt", "".join(f"{line}\n" for line in REFERENCE))
     files = [tmp_path / "gen.log", tmp_path / "sys.txt"]
-    report = score_files(files, tmp_path / "ref.txt", TextForm("de"), paired=True, samples=50)
+    report = score_files(files, [tmp_path / "ref.txt"], TextForm("de"), paired=True, samples=50)
     from_log, from_text = report.systems
     assert from_log.figures == from_text.figures
     assert report.sentences == from_log.sentences == from_text.sentences == 4
@@ -235,33 +239,84 @@ def test_log_and_plain_file_score_alike_and_are_all_counted(tmp_path) -> None:
 
 def test_target_lines_are_the_references_if_none_are_given(tmp_path) -> None:
     write_log(tmp_path / "a.log", BAD, REFERENCE[:3] + ["ein <<unk>> mehr"])
-    report = score_files([tmp_path / "a.log"], None, TextForm("de"))
+    report = score_files([tmp_path / "a.log"], [], TextForm("de"))
     assert report.reference == f"T- lines of {tmp_path / 'a.log'}"
     assert any("<<unk>>" in note for note in report.notes)
     write_log(tmp_path / "b.log", BAD, REFERENCE[:3] + ["anders"])
     with pytest.raises(InputError, match="differ from .* at sentence 3"):
-        load([tmp_path / "a.log", tmp_path / "b.log"], None, TextForm("de"))
+        load([tmp_path / "a.log", tmp_path / "b.log"], [], TextForm("de"))
     write_text(tmp_path / "plain.txt", "ja\n")
     with pytest.raises(InputError, match="has no references"):
-        load([tmp_path / "plain.txt"], None, TextForm("de"))
+        load([tmp_path / "plain.txt"], [], TextForm("de"))
 
 
 def test_form_of_a_log_shows_in_its_references_if_not_in_its_hypotheses(tmp_path) -> None:
     """A poor system without any punctuation is detokenised like a good one."""
     hypotheses = ["Tom @-@ Tom", "der &amp; die", "das da@@ s", "die"]
     write_log(tmp_path / "poor.log", hypotheses, TOKENS)
-    inputs = load([tmp_path / "poor.log"], None, TextForm("de"))
+    inputs = load([tmp_path / "poor.log"], [], TextForm("de"))
     assert inputs.systems[0].text == ["Tom-Tom", "der & die", "das das", "die"]
     write_log(tmp_path / "poorer.log", ["der", "die", "das", "die"], TOKENS)
-    inputs = load([tmp_path / "poorer.log"], None, TextForm("de"))
+    inputs = load([tmp_path / "poorer.log"], [], TextForm("de"))
     assert inputs.systems[0].tokens is not None
     write_text(tmp_path / "poorer.txt", "der\ndie\ndas\ndie\n")
-    alone = load([tmp_path / "poorer.txt"], tmp_path / "poorer.txt", TextForm("de"))
+    alone = load([tmp_path / "poorer.txt"], [tmp_path / "poorer.txt"], TextForm("de"))
     assert alone.systems[0].tokens is None
+
+
+def test_several_references_are_those_of_sacrebleu(tmp_path) -> None:
+    other = [line.replace("kleine", "junge") for line in GOOD]
+    for name, lines in {"a.txt": REFERENCE, "b.txt": other, "sys.txt": BAD}.items():
+        write_text(tmp_path / name, "".join(f"{line}\n" for line in lines))
+    files = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    report = score_files([tmp_path / "sys.txt"], files, TextForm("de"))
+    found = report.systems[0]
+    for name in ("bleu", "chrf", "ter"):
+        theirs = getattr(sacrebleu, f"corpus_{name}")(BAD, [REFERENCE, other]).score
+        assert (
+            found.figures[name]
+            == theirs
+            != score(corpus(BAD), corpus(REFERENCE), lang="de").figures[name]
+        )
+    assert "nrefs:2" in found.signatures["bleu"]
+    assert report.reference == f"{files[0]}, {files[1]}"
+    gold = load([tmp_path / "sys.txt"], files, TextForm("de")).reference
+    (paired,) = paired_bootstrap(
+        [corpus(BAD, "bad"), corpus(GOOD, "good")], gold, lang="de", samples=20, names=["bleu"]
+    )
+    assert paired.score == sacrebleu.corpus_bleu(GOOD, [REFERENCE, other]).score
+    write_text(tmp_path / "b.txt", "eins\n")
+    with pytest.raises(InputError, match=r"has 4, .*b\.txt has 1"):
+        load([tmp_path / "sys.txt"], files, TextForm("de"))
+
+
+def test_sgml_is_read_by_its_segments(tmp_path) -> None:
+    rows = [f'<seg id="{k}"> {line}\n </seg>' for k, line in enumerate(REFERENCE)]
+    write_text(tmp_path / "ref.sgm", "\n".join(['<refset trglang="de">', *rows, "</refset>"]))
+    assert read_sentences(tmp_path / "ref.sgm") == REFERENCE
+    write_text(tmp_path / "ref.sgm", "<doc>\n")
+    with pytest.raises(InputError, match=r"ref\.sgm: no segments"):
+        read_sentences(tmp_path / "ref.sgm")
+
+
+def test_test_sets_of_sacrebleu_are_read_where_they_are_on_disk(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(sacrebleu_sets, "SACREBLEU_DIR", str(tmp_path))
+    monkeypatch.setattr(sacrebleu_sets.DATASETS["wmt14"], "_outdir", str(tmp_path / "wmt14"))
+    with pytest.raises(FileNotFoundError, match="sacrebleu -t wmt14 -l en-de --echo ref"):
+        sacrebleu_sets.test_set_references("wmt14", "en-de")
+    for field in ("src", "ref", "docid", "genre", "origlang"):
+        (tmp_path / "wmt14").mkdir(exist_ok=True)
+        write_text(tmp_path / f"wmt14/wmt14.en-de.{field}", f"{field}\n")
+    (found,) = sacrebleu_sets.test_set_references("wmt14", "en-de")
+    assert read_sentences(found) == ["ref"]
+    with pytest.raises(InputError, match="no test set 'wmt1'"):
+        sacrebleu_sets.test_set_references("wmt1", "en-de")
+    with pytest.raises(InputError, match="wmt14 has no pair 'de-xx'; choices: cs-en"):
+        sacrebleu_sets.test_set_references("wmt14", "de-xx")
 
 
 def test_unequal_files_are_both_named(tmp_path) -> None:
     write_text(tmp_path / "sys.txt", "eins\nzwei\n")
     write_text(tmp_path / "ref.txt", "eins\n")
     with pytest.raises(InputError, match=r"sys\.txt has 2, .*ref\.txt has 1"):
-        load([tmp_path / "sys.txt"], tmp_path / "ref.txt", TextForm("de"))
+        load([tmp_path / "sys.txt"], [tmp_path / "ref.txt"], TextForm("de"))

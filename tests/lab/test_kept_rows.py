@@ -333,7 +333,7 @@ def test_rows_of_two_machines_are_added_one_after_the_other(root, tmp_path, monk
 def test_translations_are_held_against_their_score_in_points(run_here, tmp_path, more, counted):
     root = tmp_path / "translation"
     folder = translated(root, "plain", 0, wrong=4)
-    report = score_files([folder / "generate.test.log"], None, TextForm("de"))
+    report = score_files([folder / "generate.test.log"], [], TextForm("de"))
     bleu = report.systems[0].figures["bleu"]
     assert 80 < bleu < 95
     (row,) = lines_of(root)

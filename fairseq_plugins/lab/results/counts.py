@@ -73,6 +73,6 @@ def _of_translations(run: Any, metric: str) -> ExampleCounts | None:
     reference = None if reference.startswith(_OWN) else reference
     if reference and not Path(reference).is_file():
         return None
-    inputs = load([log], reference, TextForm(language))
-    texts = inputs.systems[0].text, inputs.reference.text
+    inputs = load([log], [reference] if reference else [], TextForm(language))
+    texts = inputs.systems[0].text, [inputs.reference.text]
     return translation_counts(str(log), *texts, metric, language)
