@@ -143,18 +143,11 @@ def show(plan: Plan, missing: Mapping[str, str], after: bool) -> None:
 
 def run_all(plan: Plan) -> int:
     """Finish all runs and update the rows; return the number of failures."""
+    from ..lab.execution.complete import complete
     from ..lab.execution.progress import format_costs
-    from ..lab.execution.records import write_description, write_rows
-    from ..lab.execution.runner import execute
-    from ..prep.subset import write_subset
 
     print(format_costs(plan), end="", file=sys.stderr)
-    for data in {run.data.folder: run.data for run in plan.runs}.values():
-        if data.taken:
-            write_subset(data.taken[0], data.folder, data.taken[1])
-    write_description(plan, shlex.join([PROGRAM, *sys.argv[1:]]))
-    write_rows(plan)
-    failed = execute(plan.runs, lambda *_: write_rows(plan))
+    failed = complete(plan, shlex.join([PROGRAM, *sys.argv[1:]]))
     if failed:
         print(f"error: {len(failed)} of {len(plan.runs)} runs failed", file=sys.stderr)
     return len(failed)

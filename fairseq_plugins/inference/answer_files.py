@@ -22,6 +22,7 @@ from tqdm import tqdm
 
 from ..corpora import squad as squad_files
 from ..corpora.squad import Paragraph
+from ..errors import InputError
 from ..evaluation.squad_files import check_known, read_ids
 from ..files import replacing
 from ..targets import squad
@@ -52,6 +53,25 @@ def answer_files(options: AnswerOptions) -> None:
         check_visible(reader.predictor.pieces, paragraph)
     replies, total = _replies(reader, options, paragraphs, ids)
     _write(tqdm(replies, "answer", total, unit=" questions", disable=None), reader, options)
+
+
+def evaluate(reader: Reader, options: AnswerOptions) -> dict[str, float]:
+    """Return the metrics of a split or file with gold answers; nothing is written."""
+    options.check()
+    paragraphs = None if options.input is None else squad_files.read(options.input).paragraphs
+    replies, total = _replies(reader, options, paragraphs, None)
+    made = tqdm(replies, "evaluate", total, unit=" questions", disable=None)
+    if not (judged := [_judged(reply) for reply in made if reply.passage.answers is not None]):
+        raise InputError(
+            f"{options.input or options.split} has no gold answers: nothing to evaluate"
+        )
+    return _metrics(judged, reader.threshold)
+
+
+def _judged(reply: Reply) -> tuple[Any, ...]:
+    """Return what the metrics of a question need."""
+    passage, found = reply.passage, reply.found
+    return passage.id, passage.answers, found.best_text, found.null_odds
 
 
 def _chosen(paragraphs: Iterable[Paragraph], ids: Mapping[str, Any]) -> list[Paragraph]:
@@ -91,7 +111,7 @@ def _write(replies: Iterable[Reply], reader: Reader, options: AnswerOptions) -> 
             add_odds(passage.id, found.null_odds)
             add_best(passage.id, n_best_entries(found))
             if passage.answers is not None:
-                judged.append((passage.id, passage.answers, found.best_text, found.null_odds))
+                judged.append(_judged(reply))
         if judged:
             metrics = _metrics(judged, reader.threshold)
             text = json.dumps(metrics | _about(reader, options), indent=2, ensure_ascii=False)

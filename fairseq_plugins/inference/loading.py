@@ -1,11 +1,11 @@
-"""The loader of trained models of any kind: ``from fairseq_plugins import load``."""
+"""The loader of trained models of any kind, for `python/` and the service."""
 
 import os
 from typing import Any
 
 from ..bundles.index import found_bundles, read_index
 from ..errors import InputError
-from .options import ANSWERING, TRANSLATING, Paths
+from .options import ANSWERING, DEFAULT, TRANSLATING, Paths
 
 OF_TRANSLATOR = ("spacy_model", "threads", "workers", "compute_type")
 
@@ -53,8 +53,8 @@ def task_of(path: Paths) -> str | None:
 
 def _load_translation(path: Paths, *, int8: bool = False, **options: Any) -> Any:
     """Load a translation model; refuse unknown options."""
+    options.pop("cpu", None)  # a bundle, and fairseq's interface of a run, use the CPU
     if bundles := found_bundles(path):
-        options.pop("cpu", None)  # a bundle always uses the CPU
         if unknown := [name for name in options if name not in OF_TRANSLATOR]:
             choices = ", ".join(("int8", *OF_TRANSLATOR))
             raise InputError(f"{unknown[0]!r} is no option of a bundle; choices: {choices}")
@@ -67,6 +67,8 @@ def _load_translation(path: Paths, *, int8: bool = False, **options: Any) -> Any
 
     if int8:
         raise InputError("8 bits are for bundles: fairseq-plugins export makes one of a run")
-    files = find_checkpoints(path)
+    if data := options.pop("data", None):
+        options["data_folder"] = data
+    files = find_checkpoints(path, options.pop("checkpoint", DEFAULT))
     names = os.pathsep.join(os.path.relpath(file, files[0].parent) for file in files)
     return SyntaxTransformerModel.from_pretrained(str(files[0].parent), names, **options)

@@ -6,8 +6,9 @@ All checks come before the first prediction. Files appear when complete.
 import json
 import logging
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -61,6 +62,21 @@ def predict_files(options: PredictionOptions) -> None:
         logger.info("wrote %s, %d predictions", path, len(kept))
     if options.metrics:
         _write_metrics(predictor, kept, options)
+
+
+def evaluate(predictor: Predictor, options: PredictionOptions) -> dict[str, float]:
+    """Return the metrics of a split or file with gold labels; nothing is written."""
+    options.check()
+    if options.split is not None:
+        predictor.check_split(options.split)
+    job = _job(predictor, replace(options, metrics=STANDARD))
+    made = tqdm(job.predictions, "evaluate", job.total, unit=" examples", disable=None)
+    return _scores(predictor, [_answer(one) for one in made])
+
+
+def _scores(predictor: Predictor, made: Sequence[Prediction]) -> dict[str, float]:
+    gold, said = [one.gold for one in made], [one.answer for one in made]
+    return predictor.target.score(gold, said, predictor.manifest.labels, predictor.positive)
 
 
 def _submission(predictor: Predictor, options: PredictionOptions) -> dict[str, Any] | None:
@@ -154,11 +170,13 @@ def _opened(path: Path | None) -> Iterator[IO[str]]:
 
 
 def _write_metrics(
-    predictor: Predictor, made: Iterable[Prediction], options: PredictionOptions
+    predictor: Predictor, made: Sequence[Prediction], options: PredictionOptions
 ) -> None:
-    gold, manifest = [one.gold for one in made], predictor.manifest
-    said, positive = [one.answer for one in made], predictor.positive
-    scores = predictor.target.score(gold, said, manifest.labels, positive)
+    gold, manifest, scores = (
+        [one.gold for one in made],
+        predictor.manifest,
+        _scores(predictor, made),
+    )
     body = {
         "dataset": manifest.dataset,
         "of": options.split or options.input,

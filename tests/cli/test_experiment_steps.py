@@ -15,9 +15,9 @@ from lab.translated_runs import translated
 from raw_datasets import write_raw
 from squad_files import write_toy_bert
 
+from fairseq_plugins.errors import TrainingError
 from fairseq_plugins.lab.execution.after import perform
 from fairseq_plugins.lab.execution.experiment import Plan
-from fairseq_plugins.lab.execution.run import RunError
 from fairseq_plugins.lab.plan.experiment_file import PlannedPart, read_experiment
 from fairseq_plugins.lab.plan.grid import Grid
 
@@ -32,7 +32,7 @@ def launch(command, log):
         done = run(command[3], *command[4:])
     except AssertionError as error:
         log.write_text(str(error))
-        raise RunError("failed") from None
+        raise TrainingError("failed") from None
     log.write_text(done.out + done.err)
 
 

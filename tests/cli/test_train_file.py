@@ -9,6 +9,7 @@ import pytest
 from cli.shims import run
 from prepared_text import examples, prepare
 
+import fairseq_plugins
 from fairseq_plugins.cli.train import scores_of
 
 FILE = """
@@ -49,6 +50,10 @@ def test_a_model_is_trained_followed_and_found_again(file, tmp_path):
     assert again.out == done.out
     assert "update " not in again.err  # nothing is trained twice
     assert run("run", *file).err.count("1 of 1 runs are finished") == 1
+    how = {"lr": 5e-3, "epochs": 2, "batch_size": 20, "dropout": 0, "hidden_size": 16}
+    how |= {"pretrained": "none", "intermediate_size": 32, "cpu": True, "runs": tmp_path / "runs"}
+    made = fairseq_plugins.train(tmp_path / "bin", "bert_plain_tiny", **how)
+    assert (made.path, made.metrics) == (folder, row["metrics"])  # nor from Python
 
 
 def test_a_file_of_several_runs_asks_for_one(run_here, file, tmp_path):

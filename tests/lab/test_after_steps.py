@@ -12,11 +12,10 @@ from pathlib import Path
 import pytest
 from lab.finished_runs import change_rows, finish
 
-from fairseq_plugins.errors import InputError
+from fairseq_plugins.errors import InputError, TrainingError
 from fairseq_plugins.lab.commands import command
 from fairseq_plugins.lab.execution.after import perform
 from fairseq_plugins.lab.execution.experiment import Plan
-from fairseq_plugins.lab.execution.run import RunError
 from fairseq_plugins.lab.plan.experiment_file import PlannedExperiment, PlannedPart
 from fairseq_plugins.lab.plan.grid import Grid
 from fairseq_plugins.lab.plan.steps import COMMANDS, read_steps
@@ -69,7 +68,7 @@ class Launch:
         name = log.parent.name.strip(".").partition(".tmp")[0]
         (log.parent / "made.md").write_text(name)
         if name in self.failing:
-            raise RunError("exit status 1")
+            raise TrainingError("exit status 1")
 
     @property
     def words(self):

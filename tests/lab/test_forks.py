@@ -16,12 +16,11 @@ from lab.fake_runs import TRAIN, make_runs, trained, work_here
 
 import fairseq_plugins
 from fairseq_plugins.cli import main
-from fairseq_plugins.errors import InputError
+from fairseq_plugins.errors import InputError, TrainingError
 from fairseq_plugins.lab.commands import command
 from fairseq_plugins.lab.execution import processes, runner
 from fairseq_plugins.lab.execution.machine import Machine
 from fairseq_plugins.lab.execution.processes import launch
-from fairseq_plugins.lab.execution.run import RunError
 from fairseq_plugins.lab.results.training_log import device
 
 CARD = "NVIDIA H100 80GB HBM3"
@@ -46,7 +45,7 @@ def test_a_fork_is_the_command_with_its_words_environment_and_log(warm, tmp_path
     monkeypatch.setenv("GONE", "here")
     logging.getLogger("fairseq").setLevel(logging.ERROR)
     here = {"CUDA_VISIBLE_DEVICES": "1", "OMP_NUM_THREADS": "2", "GONE": None}
-    with pytest.raises(RunError, match="exit status 3"):
+    with pytest.raises(TrainingError, match="exit status 3"):
         launch(command("predict", "runs/a"), tmp_path / "log", here)
     lines = (tmp_path / "log").read_text().splitlines()
     assert lines == ["predict runs/a 1 False", f"2 {logging.WARNING}"]
@@ -70,7 +69,7 @@ def test_no_fork_outlives_the_process_that_it_is_of(warm, tmp_path, monkeypatch)
 
 
 def test_an_error_in_a_fork_ends_in_the_line_that_a_new_process_would_print(warm, tmp_path):
-    with pytest.raises(RunError, match="exit status 2"):
+    with pytest.raises(TrainingError, match="exit status 2"):
         launch(command("predict", "--nothing"), tmp_path / "log")
     assert "Traceback" not in (tmp_path / "log").read_text()
 

@@ -12,10 +12,10 @@ import time
 import pytest
 from lab.fake_runs import make_runs
 
+from fairseq_plugins.errors import TrainingError
 from fairseq_plugins.files import NO_LOCKS
 from fairseq_plugins.lab.execution.machine import Machine
 from fairseq_plugins.lab.execution.processes import launch
-from fairseq_plugins.lab.execution.run import RunError
 from fairseq_plugins.lab.execution.slurm import SlurmJob
 from fairseq_plugins.lab.execution.training import locked
 
@@ -42,10 +42,10 @@ def test_what_follows_a_broken_line_begins_a_line(tmp_path):
 def test_a_failure_shows_the_end_of_its_own_output(tmp_path):
     log = tmp_path / "log"
     log.write_text("of an earlier command\n")
-    with pytest.raises(RunError, match="exit status 3") as told:
+    with pytest.raises(TrainingError, match="exit status 3") as told:
         launch(shell("echo one; echo; echo two; exit 3"), log)
     assert str(told.value).splitlines()[1:] == ["  one", "  two"]
-    with pytest.raises(RunError) as told:
+    with pytest.raises(TrainingError) as told:
         launch(shell("seq 30; exit 3"), log)
     assert 2 < len(str(told.value).splitlines()) < 15
 

@@ -30,7 +30,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from ...errors import InputError
+from ...errors import InputError, TrainingError
 from ...files import sha256, working_folder, write_text
 from ...messages import named
 from ..commands import command
@@ -45,7 +45,7 @@ from ..run_files import AFTER, DONE, ROWS
 from ..safe_files import LARGEST, is_file, read_json, read_tail, refuse_links
 from .experiment import Plan
 from .processes import launch as run_command
-from .run import Launch, RunError
+from .run import Launch
 
 LOG = "log"
 _LINES = 5  # of a failed step's log that are shown
@@ -77,7 +77,7 @@ def perform(plan: Plan, raw: Path | None = None, launch: Launch = run_command) -
                 logger.info("after: %s: %s", step.name, plan.root / AFTER / step.name)
         except NotThere as reason:
             logger.info("after: %s is passed over: %s", step.name, reason)
-        except (RunError, InputError, OSError) as error:
+        except (TrainingError, InputError, OSError) as error:
             logger.error("after: %s: %s", step.name, error)
             failures.append(f"after: {step.name}: {error}")
     return failures
@@ -94,7 +94,7 @@ def _perform(step: AfterStep, plan: Plan, raw: Path | None, launch: Launch) -> b
     with working_folder(folder) as made:
         try:
             launch(command(*_fill(step, plan, raw, made)[0]), made / LOG)
-        except RunError:
+        except TrainingError:
             failed = True
         log = read_tail(made / LOG, LARGEST).replace(str(made), str(folder))
         if folder.exists():
@@ -102,7 +102,7 @@ def _perform(step: AfterStep, plan: Plan, raw: Path | None, launch: Launch) -> b
         if failed:
             write_text(folder / LOG, log)
             lines = [f"failed; the end of {folder / LOG}:", *log.splitlines()[-_LINES:]]
-            raise RunError("\n  ".join(lines))
+            raise TrainingError("\n  ".join(lines))
         write_text(made / LOG, log)
         done = {"command": command(*words), "fingerprint": mark}
         write_text(made / DONE, json.dumps(done, indent=2, ensure_ascii=False) + "\n")

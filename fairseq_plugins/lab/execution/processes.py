@@ -22,11 +22,11 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
+from ...errors import TrainingError
 from ...quiet import quieten_fairseq
 from ..commands import PACKAGE
 from ..run_files import USER_DIR
 from ..safe_files import open_file, read_tail
-from .run import RunError
 
 CONTEXT = multiprocessing.get_context("fork")
 _TRAIN = "fairseq_cli.train"
@@ -71,7 +71,7 @@ def launch(
         _end(process)
     if status:
         lines = [f"exit status {status}; the end of {log}:", *last_lines(log, start)]
-        raise RunError("\n  ".join(lines))
+        raise TrainingError("\n  ".join(lines))
 
 
 def _start(

@@ -3,6 +3,7 @@
 import logging
 import math
 import statistics
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -11,14 +12,12 @@ from pathlib import Path
 from tqdm import tqdm
 
 from ...errors import InputError
-from ..results.training_log import Validation, speed, updates_so_far, validations
+from ..results.training_log import Validation, chief_metrics, speed, updates_so_far, validations
 from ..run_files import LOG
 from .experiment import Plan
 from .run import Run
 
 EVERY = 60.0  # seconds between lines in a log
-_SHOWN = 5  # metrics of a validation; the metric that chooses the checkpoint comes first
-_MACHINE = {"wps", "ups", "wpb", "bsz"}  # fairseq's measures of speed and batches
 _MEBI = 2**20
 
 logger = logging.getLogger(__name__)
@@ -68,11 +67,17 @@ def _time(seconds: float, jobs: int) -> str:
 
 
 class Progress:
-    """Shows the updates of all runs and of each running one; of a single run its validations."""
+    """Shows the updates of all runs and of each running one; of a single run its validations.
+
+    In a notebook there is one bar, which the page of a notebook shows well.
+    """
 
     def __init__(self, runs: Sequence[Run], every: float = EVERY) -> None:
         total = sum(run.updates for run in runs)
-        self._whole = tqdm(total=total, desc="all runs", unit=" updates", disable=None)
+        is_notebook = "ipykernel" in sys.modules
+        how = {"unit": " updates", "disable": None if not is_notebook else False}
+        self._whole = tqdm(total=total, desc="all runs", **how)
+        self._of_each = {**how, "disable": is_notebook or None}
         self._every, self._told = every, time.monotonic()
         self._bars: dict[Path, tqdm] = {}
         self._begun: dict[Path, tuple[int, float]] = {}  # updates at the first look, and its time
@@ -87,6 +92,7 @@ class Progress:
             found = _validations(run) if self._single else []
             for one in found[self._validated :]:
                 logger.info(_line_of(one, run))
+                self._whole.set_postfix_str(_line_of(one, run).partition(": ")[2])
             self._validated = max(self._validated, len(found))
         for run in ended:
             self._bars.pop(run.folder).close()
@@ -103,7 +109,7 @@ class Progress:
     def _advance(self, run: Run, updates: int) -> None:
         done, before = min(updates, run.updates), self._seen.get(run.folder, 0)
         if run.folder not in self._bars:
-            bar = tqdm(total=run.updates, desc=run.name, leave=False, disable=None)
+            bar = tqdm(total=run.updates, desc=run.name, leave=False, **self._of_each)
             self._bars[run.folder] = bar
             self._begun[run.folder] = (done, time.monotonic())
         self._seen[run.folder] = done
@@ -129,7 +135,5 @@ def _validations(run: Run) -> list[Validation]:
 
 def _line_of(found: Validation, run: Run) -> str:
     """Return a validation as a line; the metric that chooses the checkpoint comes first."""
-    first = run.settings["metric"]
-    names = sorted(found.metrics.keys() - _MACHINE, key=lambda name: (name != first, name))
-    said = ", ".join(f"{name} {found.metrics[name]:g}" for name in names[:_SHOWN])
+    said = chief_metrics(found.metrics, run.settings["metric"])
     return f"update {found.updates} of {run.updates}: {said}"

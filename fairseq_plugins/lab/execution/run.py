@@ -28,12 +28,8 @@ from ..run_files import EVALUATION, of_split
 from ..safe_files import read_json, refuse_links
 from .machine import Machine
 
-# Runs a command and appends its output to a file; raises RunError if the command fails.
+# Runs a command and appends its output to a file; raises TrainingError if the command fails.
 Launch = Callable[[Sequence[str], Path], None]
-
-
-class RunError(Exception):
-    """A command of a run failed."""
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,16 @@ import contextlib
 import logging
 import math
 import os
+import pickle
 import signal
+import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from multiprocessing.process import BaseProcess
+from typing import Any
 
 import torch
 from tqdm import tqdm
@@ -23,7 +26,7 @@ from tqdm.contrib.logging import logging_redirect_tqdm
 
 from ...errors import InputError
 from ...files import write_text
-from ..run_files import ERROR
+from ..run_files import ERROR, USER_DIR
 from ..safe_files import is_file, read_text
 from .machine import SLURM, Machine
 from .processes import CONTEXT, Environment, end_with, last_lines, warm_up
@@ -40,12 +43,19 @@ _PAUSE = 0.1  # seconds between checks of jobs that are ending
 _AGAIN, _FIRMLY = 2.0, 30.0  # seconds until a job gets a second SIGTERM, and SIGKILL
 
 
-def execute(runs: Sequence[Run], done: Callable[[Run, str], None] = lambda *_: None) -> list[str]:
+def execute(
+    runs: Sequence[Run],
+    done: Callable[[Run, str], None] = lambda *_: None,
+    *,
+    apart: bool = False,
+) -> list[str]:
     """Finish runs.
 
     Args:
         runs: of one or several grids, all on one machine.
         done: called with every ended run and its error message, empty if there was none.
+        apart: whether local jobs have a Python of their own, because this process, such as a
+            notebook that computes, cannot be forked safely.
 
     Returns:
         A message for every failed run. A failure does not stop other runs.
@@ -56,7 +66,7 @@ def execute(runs: Sequence[Run], done: Callable[[Run, str], None] = lambda *_: N
         return []
     failures, machine = [], waiting[0].machine
     machine.check()
-    pool = (SlurmPool if machine.executor == SLURM else LocalPool)(machine)
+    pool = SlurmPool(machine) if machine.executor == SLURM else LocalPool(machine, apart)
     with logging_redirect_tqdm(), contextlib.closing(Progress(waiting)) as progress:
         try:
             for run in _ended(pool, waiting, progress, machine.stop_after):
@@ -127,10 +137,11 @@ def _silence(run: Run) -> str:
 class LocalPool:
     """Jobs of this machine, a few in parallel."""
 
-    def __init__(self, machine: Machine) -> None:
-        self._machine = machine
-        self._running: dict[int, tuple[Run, BaseProcess]] = {}  # by slot
-        warm_up()
+    def __init__(self, machine: Machine, apart: bool = False) -> None:
+        self._machine, self._start = machine, Apart if apart else _forked
+        self._running: dict[int, tuple[Run, BaseProcess | Apart]] = {}  # by slot
+        if not apart:
+            warm_up()
 
     @property
     def room(self) -> int:
@@ -141,9 +152,7 @@ class LocalPool:
         for run in runs:
             slot = next(slot for slot in count() if slot not in self._running)
             given = (run, environment_of(self._machine, slot), os.getpid())
-            process = CONTEXT.Process(target=_work, args=given)
-            process.start()
-            self._running[slot] = run, process
+            self._running[slot] = run, self._start(*given)
             logger.info("%s: %d updates", run.folder, run.updates)
 
     def ended(self) -> list[Run]:
@@ -161,6 +170,36 @@ class LocalPool:
                     process.terminate() if now - begun < _FIRMLY else process.kill()
                 asked = now
             time.sleep(_PAUSE)
+
+
+class Apart:
+    """A job in a Python of its own; used like a process of `multiprocessing`."""
+
+    def __init__(self, *job: Any) -> None:
+        words = [sys.executable, "-c", f"from {__name__} import work_apart; work_apart()"]
+        places = filter(None, (str(USER_DIR.parent), os.environ.get("PYTHONPATH")))
+        own = {**os.environ, "PYTHONPATH": os.pathsep.join(places)}
+        self._process = subprocess.Popen(words, stdin=subprocess.PIPE, env=own)
+        stream: Any = self._process.stdin
+        with stream:
+            pickle.dump(job, stream)
+        self.terminate, self.kill = self._process.terminate, self._process.kill
+
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
+
+def work_apart() -> None:
+    """Do the job that `Apart` hands over."""
+    job = pickle.load(sys.stdin.buffer)
+    warm_up()
+    _work(*job)
+
+
+def _forked(*job: Any) -> BaseProcess:
+    process = CONTEXT.Process(target=_work, args=job)
+    process.start()
+    return process
 
 
 def _work(run: Run, environment: Environment, parent: int) -> None:

@@ -16,7 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from ...errors import InputError
+from ...errors import InputError, TrainingError
 from ...evaluation.metrics import LOWER_IS_BETTER
 from ...files import try_lock, write_text
 from .. import run_files as files
@@ -27,7 +27,7 @@ from ..rows import FINISHED, Row
 from ..safe_files import open_file, read_json
 from .checkpoints import mend, strip, updates_of
 from .processes import Environment, launch
-from .run import Launch, Run, RunError
+from .run import Launch, Run
 
 LOCK = ".lock"
 _PACKAGES = ("fairseq-plugins", "fairseq-fixed", "torch", "numpy", "sacrebleu", "spacy")
@@ -43,7 +43,7 @@ def finish(run: Run, environment: Environment) -> None:
             if not run.is_finished():
                 execute(run, lambda words, log: launch(words, log, environment, lock))
     except Exception as error:
-        known = isinstance(error, (RunError, InputError, OSError))
+        known = isinstance(error, (TrainingError, InputError, OSError))
         write_text(run.folder / files.ERROR, f"{error if known else repr(error)}\n")
         raise
 
@@ -86,7 +86,7 @@ def _train(run: Run, launch: Launch) -> None:
             made.unlink(missing_ok=True)
         launch(run.train_command(), run.folder / files.LOG)
     if updates_of(last) < run.updates:  # fairseq succeeds even if it stops early
-        raise RunError(f"the training ended after {updates_of(last)} of {run.updates} updates")
+        raise TrainingError(f"the training ended after {updates_of(last)} of {run.updates} updates")
     strip(run.folder / files.BEST)
     if run.data.translates and run.grid.average:
         launch(run.average_command(), run.folder / "average.log")

@@ -47,7 +47,7 @@ def smoke(grid: Grid) -> Grid:
     if grid.dataset == TRANSLATION:
         own = {"arch": "syntax_transformer_tiny"}
     return replace(
-        _with_options(resize(preset(grid), "tiny"), own),
+        with_options(resize(preset(grid), "tiny"), own),
         updates=2,
         trial="smoke",
         fractions=(min(grid.fractions),),
@@ -92,9 +92,7 @@ def selected_grid(grid: Grid, args: Namespace) -> Grid:
     grid = _contrast(_choose(grid, read_choices(args.choices)), read_choices(args.contrast))
     own = {key: getattr(args, key) for key in ("evaluate", "reference") if getattr(args, key)}
     grid = replace(grid, generate={**grid.generate, **read_assignments(args.generate)}, **own)
-    options = read_assignments(args.options)
-    refuse_owned(options, OWN_RATE)
-    return checked(_with_options(grid, options), "command line")
+    return checked(with_options(grid, read_assignments(args.options)), "command line")
 
 
 def _choose(grid: Grid, given: Mapping[str, Sequence[Any]]) -> Grid:
@@ -115,7 +113,9 @@ def _contrast(grid: Grid, given: Mapping[str, Sequence[Any]]) -> Grid:
     return replace(grid, systems=systems)
 
 
-def _with_options(grid: Grid, options: Options) -> Grid:
+def with_options(grid: Grid, options: Options) -> Grid:
+    """Return the grid with options of all systems, which also replace a system's own options."""
+    refuse_owned(options, OWN_RATE)
     grid = replace(grid, options={**grid.options, **options})
     return _each(grid, lambda name, value: options.get(name, value))
 

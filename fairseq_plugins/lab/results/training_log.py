@@ -4,7 +4,7 @@ import json
 import math
 import re
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -20,6 +20,8 @@ _CARD = re.compile(r"rank +\d+: capabilities = [^;\n]*;[^;\n]*; name = (\S.*)")
 _SPEED = re.compile(r'"(?:train_)?ups": "(\d{1,18}(?:\.\d{0,18})?)"')
 _GATE = re.compile(r"gate_(\d{1,9})")  # of a layer: its mean local share of attention
 _NO_METRICS = ("num_updates", "epoch", "update", "wps")  # wps: the machine's
+MACHINE = {"wps", "ups", "wpb", "bsz"}  # fairseq's measures of speed and batches
+_SHOWN = 5  # metrics of a line
 _TAIL = 4096  # bytes that contain the last line
 _N = TypeVar("_N", int, float)
 
@@ -62,6 +64,12 @@ def best(found: list[Validation], metric: str, maximize: bool) -> Validation:
     finite = [one for one in able if math.isfinite(one.metrics[metric])]
     sign = 1 if maximize else -1
     return max(finite or able, key=lambda item: (sign * item.metrics[metric], item.updates))
+
+
+def chief_metrics(metrics: Mapping[str, float], first: str) -> str:
+    """Return some metrics as a line; the metric that chooses the checkpoint comes first."""
+    names = sorted(metrics.keys() - MACHINE, key=lambda name: (name != first, name))
+    return ", ".join(f"{name} {metrics[name]:g}" for name in names[:_SHOWN])
 
 
 def gates(found: Validation) -> dict[int, float]:

@@ -1,0 +1,1 @@
+"""What ``import fairseq_plugins`` gives: prepared folders, trainings and trained models."""
