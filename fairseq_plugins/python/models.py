@@ -279,7 +279,7 @@ class TranslationModel(Model):
                 self._generate(split, made)
             else:
                 translate_text(partial(self._inner.translate, **SEARCH), file, str(made))
-            report = score_files([made], reference, TextForm(language))
+            report = score_files([made], [reference] if reference else [], TextForm(language))
         return dict(report.systems[0].figures)
 
     def _generate(self, split: str, made: Path) -> None:
