@@ -52,6 +52,7 @@ class TextModel(nn.Module):
         width = shape.hidden if self.semantics is None else self.semantics.outputs
         own = plan.head(shape)
         self.head: Any = _label_head(plan.args, width) if own is None else own
+        self.chain = plan.made(lambda one: one.chain(_labels(plan.args)))
         self.needs = plan.needs
         self.loss_weights = plan.loss_weights
 
@@ -105,7 +106,8 @@ class TextModel(nn.Module):
         Returns:
             Logits (B, C), (W, C), of answers (B, S, 2), see `nn.span_heads`, which adds
             ``answerability`` and ``coattention`` to what follows, or of entities (W, 2, 2), see
-            `nn.entity_spans`, which adds ``first``, ``last`` and ``match``; ``losses`` (named
+            `nn.entity_spans`, which adds ``first``, ``last`` and ``match``; ``chain``, see
+            `nn.label_chain`, for models that have it; ``losses`` (named
             auxiliary losses), ``gates`` (layer number -> shares of its C local attentions (N, C),
             for layers that have them), ``fusion`` (layer number -> fusion and filter gate (N, 2),
             for layers with dual attention), ``difference`` (layer number -> weights of its
@@ -136,6 +138,8 @@ class TextModel(nn.Module):
             logits = self.head(output.rows.index_select(0, word_rows))  # (W, C)
         else:
             logits = self.head(self.encoder.pool(output))  # (B, C)
+        if self.chain is not None:
+            extra["chain"] = self.chain()
         outputs, losses = output.outputs, {}
         if outputs.parent_losses:
             losses["parent"] = (
@@ -157,4 +161,8 @@ def _signs(vocabulary: Vocabulary) -> Tensor:
 
 def _label_head(args: EncoderOptions, width: int) -> LabelHead:
     dropout = args.dropout if args.classifier_dropout is None else args.classifier_dropout
-    return LabelHead(width, max(1, len(read_list(args.labels, "labels"))), dropout)
+    return LabelHead(width, max(1, len(_labels(args))), dropout)
+
+
+def _labels(args: EncoderOptions) -> list[str]:
+    return read_list(args.labels, "labels")

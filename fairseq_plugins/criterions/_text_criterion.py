@@ -127,7 +127,7 @@ class TextCriterion(FairseqCriterion):
         output |= _gate_sums(extra)
         if not model.training:
             output |= _tallies.counted(self.tally, logits.detach(), extra, sample)
-        elif self.target.share:
+        elif self.target.share and "chain" not in extra:  # searched in validation alone
             output[f"{RIGHT}{self.target.share}"] = self.target.right(logits.detach(), target)
         return loss, size, output
 

@@ -9,6 +9,7 @@ import numpy as np
 from ..errors import InputError
 from ..messages import named
 from ..syntax.controls import UNCONTROLLED, Controls
+from ..syntax.entity_labels import allowed_steps
 from ..syntax.layers import STANDARD
 from ..syntax.rows import AGAIN, Rows, stream_exists, stream_layout
 from ..targets.entities import ENTITIES
@@ -184,6 +185,24 @@ def require_gold(folder: Path, manifest: TextManifest, split: str, gold: Any) ->
     raise InputError(
         f"{what}: training and metrics need gold labels; splits with labels: {named(labelled)}"
     )
+
+
+def check_scheme(folder: Path, manifest: TextManifest, split: str, gold: Any) -> None:
+    """Refuse gold labels of words that their scheme forbids, such as I-PER behind O."""
+    labels, rows = manifest.labels, gold.values
+    allowed, edge = np.array(allowed_steps(labels)), len(labels)
+    ends = np.cumsum(rows.lengths)
+    steps = np.insert(np.asarray(rows.values), np.append(0, ends), edge)  # an edge beside each row
+    wrong = ~allowed[steps[:-1], steps[1:]]
+    if wrong.any():
+        place = int(wrong.argmax())
+        before, after = ([*labels, ""][number] for number in steps[place : place + 2])
+        example = int(np.searchsorted(ends + np.arange(len(ends)), place))
+        step = f"{after or 'the end'} behind {before or 'the beginning'}"
+        raise InputError(
+            f"{name_example(folder, split, example)} has {step}, which --crf scheme never "
+            "predicts: convert the labels to IOB2, or take --crf free"
+        )
 
 
 def name_example(folder: Path, split: str, index: int) -> str:

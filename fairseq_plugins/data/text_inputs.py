@@ -199,6 +199,8 @@ class TextInputs:
         if not self.asks:
             sentences = text_folders.read_sentences(*where, form.layers, **known)
             gold = text_folders.read_gold(*where, required=learning)
+            if learning and self.needs.scheme:
+                text_folders.check_scheme(*where, gold)
             how |= self._asked()
             return (make or self._dataset)(sentences, form, gold=gold, **how)
         columns = text_folders.read_questions(*where, form.layers, required=learning, **known)

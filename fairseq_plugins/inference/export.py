@@ -93,6 +93,11 @@ def head_of(task: Any, model: Any) -> TaskHead:
             "semantic layers join the encoder's states, for which formats of others have no place; "
             "a bundle holds every model: fairseq-plugins export RUN --output BUNDLE"
         )
+    if model.chain is not None:
+        raise InputError(
+            "it scores the labels of a sentence together (--crf), which formats of others do not "
+            "know; a bundle holds every model: fairseq-plugins export RUN --output BUNDLE"
+        )
     if isinstance(head, LabelHead):
         kind = TOKENS if model.encoder.pooler is None else SENTENCES
         named = {"problem": task.target.problem, "thresholds": task.inputs.thresholds}

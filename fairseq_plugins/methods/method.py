@@ -34,8 +34,8 @@ class Method:
     A field made by `option` is a flag of every kind of model that has the method. A field made by
     `around` copies the option of the same name, which belongs to the model or to another method. A
     subclass overrides one function per place: `embedding`, `attend`, `top`, `beside`, `between`,
-    `head`. Several methods change the parts of attention in the order of the table; every other
-    place holds one module, and a second is refused.
+    `chain`, `head`. Several methods change the parts of attention in the order of the table; every
+    other place holds one module, and a second is refused.
     """
 
     called: ClassVar[str] = ""  # name in messages
@@ -122,6 +122,10 @@ class Method:
 
     def between(self, shape: BertShape) -> nn.Module | None:
         """Return a module between the encoder and a head that finds answers."""
+        return None
+
+    def chain(self, labels: Sequence[str]) -> nn.Module | None:
+        """Return the steps between the labels of neighbouring words."""
         return None
 
     def head(self, shape: BertShape, between: Callable[[], nn.Module | None]) -> nn.Module:

@@ -51,6 +51,7 @@ class Plan:
             _together(needs.targets for needs in each),
             words=any(needs.words for needs in each),
             pairs=any(needs.pairs for needs in each),
+            scheme=any(needs.scheme for needs in each),
             options={name: flag for needs in each for name, flag in needs.options.items()},
             controls=controls_of(self.args, features=features, trees=trees),
         )

@@ -9,6 +9,7 @@ from .coattention import Coattention
 from .dual_attention import DifferenceAttention
 from .entity_head import EntityHead
 from .features import Features
+from .label_chain import LabelChain
 from .local_attention import LocalAttention
 from .parent_attention import ParentAttention
 from .semantic_layers import LabelLayers
@@ -26,4 +27,5 @@ METHODS = (
     Coattention,
     SpanHead,
     EntityHead,
+    LabelChain,
 )

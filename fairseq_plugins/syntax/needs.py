@@ -21,6 +21,7 @@ class Needs:
         targets: names of the predicted layers of target subwords, in order.
         words: whether the model reads the word of each token.
         pairs: whether the model compares the two sentences of a pair, and accepts nothing else.
+        scheme: whether gold labels of words have to keep their scheme, see `entity_labels`.
         options: name of a layer -> the option that needs the layer, for messages.
         controls: replacements of inputs.
     """
@@ -31,6 +32,7 @@ class Needs:
     targets: tuple[str, ...] = ()
     words: bool = False
     pairs: bool = False
+    scheme: bool = False
     options: Mapping[str, str] = field(default_factory=dict, compare=False)
     controls: Controls = UNCONTROLLED
 

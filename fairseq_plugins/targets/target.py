@@ -81,6 +81,7 @@ class Target(ABC):
     judged = False  # whether an answer is right or wrong, not better or worse
     few = False  # whether it usually has few labels
     weighs = False  # whether its labels may have weights in the loss
+    chains = False  # whether its labels may depend on their neighbours, see `nn.label_chain`
     several = False  # whether an example has any number of labels
     problem = ""  # transformers' name; may be empty
     source: Target | None = None  # target whose folders also serve this one, or None

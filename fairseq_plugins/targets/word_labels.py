@@ -14,7 +14,17 @@ from .entity_spans import spans_of
 from .gold import WordIds
 from .labeling import DETECTION, EDITS, ENTITY, OF_EDITS, RIGHT, TOKEN, counted, word_groups
 from .prediction import Prediction, texts_of
-from .target import About, Row, Said, Target, distributions
+from .target import (
+    About,
+    Losses,
+    Outputs,
+    Row,
+    Said,
+    Target,
+    Weights,
+    distributions,
+    mean,
+)
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -81,7 +91,7 @@ class WordTally:
         lengths = sample["words_per_example"].tolist()
         rows = [
             [[self.labels[i] for i in row.tolist()] for row in ids.cpu().split(lengths)]
-            for ids in (sample["target"], logits.argmax(-1))  # (W,)
+            for ids in (sample["target"], best_labels(logits, extra, sample))  # (W,)
         ]
         return {
             name: value
@@ -112,7 +122,7 @@ class WordLabels(Target):
     formats = ("jsonl", "tsv", "conll")
     kinds = (RIGHT, ENTITY, OF_EDITS, TOKEN, DETECTION)
     gold = WordIds
-    by_word = weighs = True
+    by_word = weighs = chains = True
 
     def written(self, example: Any) -> Sequence[str] | None:
         """Return the labels of an example's words, level by level."""
@@ -159,6 +169,40 @@ class WordLabels(Target):
         labels = [(own, own == truth) for own, truth in zip(one.answer, one.gold)]
         return labels, f"{_right(one)} of {len(one.gold)} right"
 
+    def losses(self, logits: Tensor, extra: Said, sample: Said, weights: Weights) -> Losses:
+        """Return the loss of the words, or of the labels of whole sentences (``chain``)."""
+        if "chain" not in extra:
+            return super().losses(logits, extra, sample, weights)
+        if weights:
+            raise InputError(
+                "--class-weights and --label-smoothing are for labels that do not depend on each "
+                "other: not with --crf"
+            )
+        from ..nn import label_chain
+
+        counts = sample["words_per_example"]
+        rows = label_chain.padded(logits, counts)
+        labels = label_chain.padded(sample["target"], counts)
+        each = label_chain.negative_log_likelihood(rows, labels, counts, extra["chain"][0])
+        return each.sum(), {}
+
+    def answers(self, outputs: Outputs, sample: Said, **how: Any) -> Sequence[Any]:
+        """Return the probabilities of each sentence's labels; with ``chain`` the labels too."""
+        chains = [extra["chain"] for _, extra in outputs if "chain" in extra]
+        if not chains:
+            return super().answers(outputs, sample, **how)
+        from ..nn import label_chain
+
+        # an ensemble has the mean of all scores; steps of a model without a chain are 0
+        logits = mean([found.double().cpu() for found, _ in outputs])
+        chain = mean([one[1].double().cpu() for one in chains]) * (len(chains) / len(outputs))
+        counts = sample["words_per_example"].cpu()
+        rows = label_chain.padded(logits, counts)
+        shares = label_chain.marginals(rows, counts, chain)
+        labels = label_chain.best_labels(rows, counts, chain)
+        each = zip(shares, labels, counts.tolist())
+        return [(share[:count], label[:count].tolist()) for share, label, count in each]
+
     def tally(self, labels: Sequence[str], *, positive: str = "", **how: Any) -> WordTally:
         return WordTally(labels, positive)
 
@@ -166,9 +210,26 @@ class WordLabels(Target):
         return [labels[number] for number in value]
 
     def predict(self, rows: Any, about: About) -> Prediction:
+        rows, chosen = rows if isinstance(rows, tuple) else (rows, None)
         found, shares = zip(*distributions(rows, about.labels))
+        if chosen is not None:
+            found = tuple(about.labels[number] for number in chosen)
         gold = None if about.gold is None else tuple(about.gold)
         return WordPrediction(about.id, found, gold, tuple(about.words), shares)
+
+
+def best_labels(logits: Tensor, extra: Said, sample: Said) -> Tensor:
+    """Return the predicted labels of a model's outputs for a batch, (W,)."""
+    if "chain" not in extra:
+        return logits.argmax(-1)
+    import torch
+
+    from ..nn import label_chain
+
+    counts = sample["words_per_example"]
+    rows = label_chain.padded(logits, counts)
+    found = label_chain.best_labels(rows, counts, extra["chain"][1])
+    return torch.cat([row[:count] for row, count in zip(found, counts.tolist())])
 
 
 def _right(one: Prediction) -> int:
