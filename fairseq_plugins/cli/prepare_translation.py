@@ -17,7 +17,15 @@ from ..prep.recipes.translation_options import TranslationOptions
 from . import command
 
 UNGIVEN = True  # an option that is not given is None: --like gives the value, else the default
-READ = ("bpe_codes", "sentencepiece_model", "srcdict", "tgtdict", "like", "layer_dicts")
+READ = (
+    "bpe_codes",
+    "sentencepiece_model",
+    "srcdict",
+    "tgtdict",
+    "like",
+    "like_model",
+    "layer_dicts",
+)
 PLACES, STOPPED = ("destdir",), "stopped; run the same command again to go on"
 
 
@@ -28,6 +36,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="take the settings of a prepared folder: languages, tokeniser, normaliser, subwords, "
         "dictionaries, features, trees and tagger",
+    )
+    parser.add_argument(
+        "--like-model",
+        metavar="FOLDER",
+        help="take subwords, dictionaries and language tokens of a trained model: fairseq's folder "
+        "with dict.LANG.txt and codes or a sentencepiece model, or a Hugging Face directory "
+        "(M2M-100, NLLB, mBART); for training with --pretrained FOLDER",
     )
 
 

@@ -17,6 +17,7 @@ from torch import Tensor
 from ..errors import InputError
 from ..files import write_bytes
 from ..pretrained.families import Family
+from ..pretrained.translation_models import vocabulary_of
 from ..pretrained.vocabulary import BERT, Vocabulary
 
 
@@ -37,9 +38,14 @@ def build_dictionary(counts: Mapping[str, int], threshold: int, size: int) -> Di
 
 
 def load_dictionary(path: str | Path) -> Dictionary:
-    """Load a fairseq dictionary."""
+    """Load a fairseq dictionary, or that of a trained translation model from its file."""
     if not Path(path).is_file():
         raise FileNotFoundError(f"no dictionary {str(path)!r}")
+    if symbols := vocabulary_of(Path(path)):
+        made = Dictionary()
+        for symbol in symbols[made.nspecial :]:
+            made.add_symbol(symbol)
+        return made
     try:
         return Dictionary.load(str(path))
     except Exception as error:

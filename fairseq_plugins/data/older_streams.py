@@ -52,7 +52,7 @@ class OlderStreams:
     def __call__(self, name: str) -> tuple[object, Rows]:
         """Return a stream's place, and its rows in today's form."""
         if name == TOKENS:
-            return self.prefix, self.tokens.without_last()
+            return self.prefix, self.tokens.inner()
         if name == WORDS:
             return self.place, _open(self.words)
         (path, column), layer = self._read(name), self.layers[name]

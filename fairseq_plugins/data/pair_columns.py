@@ -15,6 +15,7 @@ from torch import Tensor
 from ..errors import InputError
 from ..messages import named
 from ..syntax.controls import UNCONTROLLED, Controls
+from ..syntax.forms import PLAIN, Form
 from ..syntax.layer import Layer
 from ..syntax.rows import Rows, check_count, refuse, stream_exists
 from .older_streams import OlderStreams
@@ -30,11 +31,13 @@ class FactorRows(Sequence[Tensor]):
     Args:
         columns, layers: the sentences; the layers of the rows' columns.
         limit: most tokens of a row, which always ends in ``</s>``; None for any number.
+        around: numbers of symbols before and after the subwords, see `syntax.forms`.
     """
 
     columns: SentenceColumns
     layers: Sequence[Layer]
     limit: int | None = None
+    around: tuple[int, int] = PLAIN.sizes
 
     def __len__(self) -> int:
         return len(self.columns.words)
@@ -42,12 +45,13 @@ class FactorRows(Sequence[Tensor]):
     def __getitem__(self, index: int) -> Tensor:
         """Return row ``index``, (S, F)."""
         words, length = self.columns.words.lengths[index], None
-        if self.limit is not None and words >= self.limit:
-            words = length = self.limit - 1
-        row = np.empty((words + 1, len(self._ends)), np.int64)
+        begin, added = self.around[0], sum(self.around)
+        if self.limit is not None and words + added > self.limit:
+            words = length = self.limit - added
+        row = np.empty((words + added, len(self._ends)), np.int64)
+        row[:] = self._ends
         for place, column in enumerate(self.columns.of_row(self.layers, index, length)):
-            row[:-1, place] = column
-        row[-1] = self._ends
+            row[begin : begin + words, place] = column
         return torch.from_numpy(row)
 
     @cached_property
@@ -89,11 +93,12 @@ def read_side(
     """
     language = manifest.target_lang if of_target else manifest.source_lang
     prefix = stream_prefix(folder, part, manifest.pair, language)
+    around = manifest.form("target" if of_target else "source").sizes
 
     def take(name: str) -> tuple[object, Rows]:
         path = prefix if name == TOKENS else Path(f"{prefix}.{name}")
         rows = Rows.read(path, mapped=True)
-        return path, rows.without_last() if name == TOKENS else rows
+        return path, rows.inner(*around) if name == TOKENS else rows
 
     how = {"row": "line", "first_word": 1}
     found = SentenceColumns.fitted(
@@ -120,7 +125,8 @@ def open_rows(
     if not layers:
         return None
     sides = (read_side(folder, manifest, part, layers, **how) for part in parts)
-    rows = [FactorRows(side, layers, limit) for side in sides]
+    around = manifest.form("target" if how.get("of_target") else "source").sizes
+    rows = [FactorRows(side, layers, limit, around) for side in sides]
     ratios = [upsample_primary] + [1] * (len(rows) - 1)
     return rows[0] if len(rows) == 1 else ConcatDataset(rows, ratios)
 
@@ -143,14 +149,16 @@ def check_tokens(
     if any(Path(f"{target}.{ext}").is_file() for ext in ("bin", "idx")):
         check_count(target, Rows.read(target, mapped=True), len(tokens))
     for language, dictionary in dictionaries.items():
-        _check_ids(stream_prefix(folder, part, manifest.pair, language), language, dictionary)
+        form = manifest.form("source" if language == languages[0] else "target")
+        _check_ids(stream_prefix(folder, part, manifest.pair, language), language, dictionary, form)
 
 
-def _check_ids(prefix: Path, language: str, dictionary: Dictionary) -> None:
-    """Refuse ids outside the dictionary or of padding, and lines without ``</s>`` at the end."""
+def _check_ids(prefix: Path, language: str, dictionary: Dictionary, form: Form) -> None:
+    """Refuse ids outside the dictionary or of padding, and lines without their last symbol."""
     if not stream_exists(prefix):
         return
-    rows, end = Rows.read(prefix, mapped=True), dictionary.eos()
-    rows.check(prefix, len(dictionary), f"token of dict.{language}.txt", end)
-    refuse(prefix, rows.lengths < 1, "holds nothing, not even </s>", row="line")
-    refuse(prefix, rows.values[rows.ends - 1] != end, "does not end in </s>", row="line")
+    rows, last = Rows.read(prefix, mapped=True), form.after[-1]
+    rows.check(prefix, len(dictionary), f"token of dict.{language}.txt", dictionary.eos())
+    refuse(prefix, rows.lengths < sum(form.sizes), f"holds nothing, not even {last}", row="line")
+    wrong = rows.values[rows.ends - 1] != dictionary.index(last)
+    refuse(prefix, wrong, f"does not end in {last}", row="line")

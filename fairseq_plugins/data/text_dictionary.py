@@ -4,9 +4,12 @@ fairseq's own ``--remove-bpe`` removes marks by a pattern, which leaves sentence
 """
 
 from collections.abc import Callable
+from itertools import chain
 from typing import Any
 
 from fairseq.data import Dictionary
+
+from ..syntax.forms import PLAIN, Form
 
 
 class Joined(str):
@@ -14,11 +17,17 @@ class Joined(str):
 
 
 class TextDictionary(Dictionary):
-    """A fairseq dictionary of subwords, with a function that joins space-separated subwords."""
+    """A fairseq dictionary of subwords, with a function that joins space-separated subwords.
 
-    def __init__(self, dictionary: Dictionary, join: Callable[[str], str]) -> None:
+    Text never shows the symbols of the ``form`` of sentences, such as tokens of languages.
+    """
+
+    def __init__(
+        self, dictionary: Dictionary, join: Callable[[str], str], form: Form = PLAIN
+    ) -> None:
         vars(self).update(vars(dictionary))
-        self.join = join
+        around = chain.from_iterable(form.ids(self.index, self.unk()))
+        self.join, self.silent = join, {*around} - {self.eos()}
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out `join`, which processes that make batches do not need."""
@@ -26,6 +35,10 @@ class TextDictionary(Dictionary):
 
     def string(self, tensor: Any, bpe_symbol: str | None = None, *args: Any, **kwargs: Any) -> str:
         """Return the text of ids (T,) or (B, T), joined if ``bpe_symbol`` is any but ``none``."""
+        if len(args) < 2:
+            kwargs["extra_symbols_to_ignore"] = self.silent.union(
+                kwargs.get("extra_symbols_to_ignore") or ()
+            )
         text = super().string(tensor, None, *args, **kwargs)
         if bpe_symbol in (None, "none"):
             return text

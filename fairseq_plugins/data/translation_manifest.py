@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from ..errors import InputError
 from ..messages import quoted
+from ..syntax.forms import Form
 from ..syntax.layers import (
     Layer,
     held_layers,
@@ -64,6 +65,10 @@ class TranslationManifest(Manifest):
         """The language pair in file names, e.g. ``en-de``."""
         return f"{self.source_lang}-{self.target_lang}"
 
+    def form(self, side: str) -> Form:
+        """Return the form of the sentences of the ``source`` or ``target``."""
+        return Form.read(self.segmentation.get(side, {}).get("form", ""))
+
     @property
     def cutting(self) -> str:
         """The option of the preparation that defines words."""
@@ -115,6 +120,8 @@ class TranslationManifest(Manifest):
             for name in SETTINGS:
                 if not isinstance(settings[name], str):
                     yield f"segmentation of {side!r} says {quoted(settings[name])} for {name!r}"
+            if not isinstance(settings.get("form", ""), str):
+                yield f"segmentation of {side!r} says {quoted(settings['form'])} for 'form'"
         names = [self.source_lang, self.target_lang, *self.features, *self.splits]
         names += self.target_features
         names += [name for counts in self.splits.values() for name in counts["tokens"]]

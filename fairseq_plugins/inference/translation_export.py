@@ -78,6 +78,8 @@ def export_translation(
     folder = Path(folder_of(found, data))
     how = {"data": str(folder), "eval_bleu": False}
     task = set_up(task_options(found, **how))
+    if not all(form.is_plain for form in task.forms.values()):
+        raise InputError(f"{folder}: a bundle has no language tokens; translate with fairseq")
     model = build(found, task)
     layout, weights = layout_of(model, task), weights_of(model)
     told = contents.Contents(layout, model.needs.features, int8).as_json()

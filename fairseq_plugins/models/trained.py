@@ -14,6 +14,7 @@ from itertools import compress
 from typing import Any
 
 from fairseq.models import ARCH_MODEL_NAME_REGISTRY, ARCH_MODEL_REGISTRY
+from fairseq.models.bart import BARTModel
 from fairseq.models.transformer import TransformerModel
 from torch import Tensor
 
@@ -67,10 +68,10 @@ class Start:
         arch = model.options["_name"]
         arch = arch if isinstance(arch, str) else None
         own = ARCH_MODEL_NAME_REGISTRY.get(arch) == OWN
-        if not own and ARCH_MODEL_REGISTRY.get(arch) is not TransformerModel:
+        if not own and ARCH_MODEL_REGISTRY.get(arch) not in (TransformerModel, BARTModel):
             raise InputError(
                 f"{model.path} holds model {quoted(arch)}; --pretrained reads fairseq's "
-                f"transformer and {OWN}"
+                f"transformer and BART, and {OWN}"
             )
         kind, before = _config.SyntaxTransformerConfig, _config.EncoderAttention.before
         held = {k: v for k, v in model.options.items() if own or k in (*SHAPE, *POSITIONS)}
@@ -136,7 +137,7 @@ class Start:
 
     def load(self, model: Any) -> None:
         """Load the weights into a new model; log what is new and what is left out."""
-        own, there = model.state_dict(), dict(self.model.weights)
+        own, there = model.state_dict(), dict(self.model.read_weights())
         for old, new in ((TABLE, WORDS), (WORDS, TABLE)):
             if new in own and old in there:
                 there[new] = there.pop(old)

@@ -68,6 +68,15 @@ def read_sentencepieces(path: Path) -> SentencePieces:
     return SentencePieces(scores, model.unk_id(), controls, characters)
 
 
+def pieces_of(path: Path) -> list[str]:
+    """Return the subwords of a model of any type, by their id in the file."""
+    try:
+        model = SentencePieceProcessor(model_proto=path.read_bytes())
+    except (RuntimeError, OSError, ValueError, TypeError):
+        raise InputError(f"{path} is no sentencepiece model, or is damaged") from None
+    return [model.id_to_piece(i) for i in range(model.get_piece_size())]
+
+
 def table_reader(table: bytes) -> Any:
     """Return a normaliser with only a table of characters; refuse a broken table."""
     plain: dict[str, Any] = {"add_dummy_prefix": False, "escape_whitespaces": False}

@@ -138,9 +138,9 @@ class Rows:
             lengths, ends = (x[first : first + ROWS_AT_ONCE] for x in (self.lengths, self.ends))
             yield first, Rows(self.values[ends[0] - lengths[0] : ends[-1]], lengths)
 
-    def without_last(self) -> Rows:
-        """Return the rows without their last numbers; the values are shared."""
-        return Rows(self.values, self.lengths - 1, self.ends - 1)
+    def inner(self, before: int = 0, after: int = 1) -> Rows:
+        """Return the rows without their first and last numbers; the values are shared."""
+        return Rows(self.values, self.lengths - before - after, self.ends - after)
 
     def gather(self, index: np.ndarray) -> Rows:
         """Return rows by number, with repetitions; the values are shared."""

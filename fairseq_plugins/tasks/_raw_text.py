@@ -23,6 +23,7 @@ from ..data.text_columns import SentenceColumns
 from ..data.text_dictionary import Joined
 from ..data.translation_manifest import TranslationManifest
 from ..errors import InputError
+from ..syntax.forms import Form
 from ..syntax.layers import Layer
 from ..text import unanswered
 from . import _generation, _target_factors, unanswered_rows
@@ -42,6 +43,7 @@ class RawTextTask(TranslationTask):
     # source_layers, target_layers: of the data, in the order of their columns
     source_layers: list[Layer]
     target_layers: list[Layer]
+    forms: dict[str, Form]  # of the sentences of source and target
     models: ModelsRead  # common facts of the models so far
     ablation: Optional[Ablation]  # removal of features, if any
     _queue: _generation.FactorQueue
@@ -141,13 +143,14 @@ class RawTextTask(TranslationTask):
 
         Without ``--truncate-source`` a too long sentence stays whole.
         """
-        limit = self.models.limit if self.cfg.truncate_source else None
-        *ids, end = token_ids(self.src_dict, sentence.tokens)
+        limit, form = self.models.limit if self.cfg.truncate_source else None, self.forms["source"]
+        before, after = form.ids(self.src_dict.index, self.src_dict.unk())
+        ids = token_ids(self.src_dict, sentence.tokens)[:-1]
         names = [layer.name for layer in self.source_layers]
         how = {"controls": self.models.in_force, "first_word": 1}
         columns = SentenceColumns.of([replace(sentence, tokens=ids)], names, **how)
-        row = FactorRows(columns, self.source_layers, limit)[0]
-        return [*ids[: len(row) - 1], end], row
+        row = FactorRows(columns, self.source_layers, limit, form.sizes)[0]
+        return [*before, *ids[: len(row) - sum(form.sizes)], *after], row
 
     def build_dataset_for_inference(
         self, src_tokens: Any, src_lengths: Any, constraints: Optional[Tensor] = None
@@ -176,6 +179,8 @@ class RawTextTask(TranslationTask):
         net_input = sample["net_input"]
         if self.source_layers and "src_factors" not in net_input:
             net_input["src_factors"] = self._queue.take(net_input["src_tokens"])
+        if not more:
+            how["prefix_tokens"] = self._begun(net_input["src_tokens"], how.get("prefix_tokens"))
         found = super().inference_step(generator, models, sample, *more, **how)
         is_scored = isinstance(generator, SequenceScorer)
         if not is_scored:
@@ -184,6 +189,24 @@ class RawTextTask(TranslationTask):
                 _target_factors.add_factors(models, sample, found)
         self._restore(sample, found, is_scored=is_scored)
         return found
+
+    def build_generator(self, models: Any, args: Any, *more: Any, **how: Any) -> Any:
+        """Build fairseq's generator, which ends a translation with the last symbol of its form."""
+        if not self.forms["target"].is_plain:
+            last = self.tgt_dict.index(self.forms["target"].after[-1])
+            how["extra_gen_cls_kwargs"] = {"eos": last, **(how.get("extra_gen_cls_kwargs") or {})}
+        return super().build_generator(models, args, *more, **how)
+
+    def _begun(self, src_tokens: Tensor, prefix: Optional[Tensor]) -> Optional[Tensor]:
+        """Return given beginnings of translations (B, P) behind the first symbols of their form."""
+        form = self.forms["target"]
+        before, _ = form.ids(self.tgt_dict.index, self.tgt_dict.unk())
+        if not before or (
+            prefix is not None and prefix[:, : len(before)].tolist() == [before] * len(prefix)
+        ):
+            return prefix
+        first = src_tokens.new_tensor(before).expand(len(src_tokens), -1)  # (B, P)
+        return first if prefix is None else torch.cat((first, prefix), 1)
 
     def _restore(self, sample: dict[str, Any], found: Any, *, is_scored: bool) -> None:
         """Mark the ids of translations and references with the spelling of their subwords."""

@@ -109,8 +109,9 @@ class SyntaxTranslationTask(RawTextTask):
         self.source_layers = translation_folders.load_layers(self.folders, self.manifest)
         layers = translation_folders.load_layers(self.folders, self.manifest, of_target=True)
         self.target_layers = layers
-        self.src_dict = TextDictionary(src_dict, self._joined)
-        self.tgt_dict = TextDictionary(tgt_dict, self._joined)
+        self.forms = {side: self.manifest.form(side) for side in ("source", "target")}
+        self.src_dict = TextDictionary(src_dict, self._joined, self.forms["source"])
+        self.tgt_dict = TextDictionary(tgt_dict, self._joined, self.forms["target"])
         restored = [k for k, layer in enumerate(self.target_layers) if layer.name in OF_TARGETS]
         if restored:
             self.tgt_dict = FactoredDictionary(self.tgt_dict, self.target_layers[restored[0]])
@@ -201,6 +202,7 @@ class SyntaxTranslationTask(RawTextTask):
         ablate = None if training and task_cfg is None else self.ablation
         super().load_dataset(split, epoch=epoch, combine=combine)
         pairs = self.datasets[split]
+        pairs.eos = self.tgt_dict.index(self.forms["target"].after[-1])
         self.datasets[split] = FactoredPairDataset(pairs, factors, targets=targets, ablate=ablate)
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:

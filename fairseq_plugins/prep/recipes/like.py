@@ -4,7 +4,7 @@ Subword models and dictionaries fit text with the same tokenisation; in any othe
 become ``<unk>``.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,11 @@ from ...data.manifests import read_manifest
 from ...data.translation_manifest import TranslationManifest
 from ...errors import InputError
 from ...files import sha256
+from ...messages import named
 from ...option_flags import flag_of
+from ...pretrained.directory import CONFIG
+from ...pretrained.translation_directories import vocabulary_file
+from ...pretrained.translation_models import dictionary_beside, read_model
 from ...syntax.layers import OF_TARGETS, layers_of
 from ...text.annotate import check_recorded
 from ...text.annotators import is_default
@@ -22,6 +26,11 @@ from .layer_options import NOTHING, apart, read_layers
 from .translation_options import MODELS, TranslationOptions
 
 SETTINGS = ("tokenizer", "normalizer", "subwords")
+SIDES = ("source", "target")
+SUBWORD_NAMES = {  # of fairseq's and Hugging Face's folders
+    "sentencepiece": ("*.model",),
+    "subword_nmt": ("bpecodes", "codes.bpe", "code", "codes", "*.code", "*.codes"),
+}
 SUBWORD_FILES = {"subword_nmt": "bpe_codes", "sentencepiece": "sentencepiece_model"}
 
 
@@ -33,15 +42,19 @@ def options_of(given: Mapping[str, Any]) -> TranslationOptions:
             dictionaries, features, trees and annotation are used.
     """
     given = {name: value for name, value in given.items() if value is not None}
-    folder = given.pop("like", None)
+    folder, model = given.pop("like", None), given.pop("like_model", None)
+    if folder and model:
+        raise InputError("--like and --like-model: give one of them")
     taken = settings_of(Path(folder)) if folder else {}
+    if model:
+        taken = model_settings(Path(model), [given.get(f"{side}_lang") for side in SIDES])
     if folder and "layers" in given:
         given |= _layers_of(folder, given.pop("layers"), taken)
     for name in given.keys() & taken.keys():
         if not _agree(name, given[name], taken[name]):
+            said = f"--like {folder}, which was prepared" if folder else f"--like-model {model},"
             raise InputError(
-                f"{flag_of(name)} {given[name]} contradicts --like {folder}, which was prepared "
-                f"with {taken[name]!r}"
+                f"{flag_of(name)} {given[name]} contradicts {said} with {taken[name]!r}"
             )
     langs = ("source_lang", "target_lang")
     if missing := [flag_of(name) for name in langs if name not in taken | given]:
@@ -50,6 +63,50 @@ def options_of(given: Mapping[str, Any]) -> TranslationOptions:
         if folder and taken[name] and name not in given:
             check_recorded(taken[name], Path(folder))
     return TranslationOptions(**{**taken, **given})
+
+
+def model_settings(folder: Path, languages: Sequence[str | None]) -> dict[str, Any]:
+    """Return the options that prepare text for a trained model, see `translation_models`.
+
+    Args:
+        folder: of fairseq's files, with or without a checkpoint, or of Hugging Face's.
+        languages: of source and target.
+    """
+    if not folder.is_dir():
+        raise FileNotFoundError(f"--like-model: no folder {str(folder)!r}")
+    if not all(languages):
+        raise InputError("--like-model needs --source-lang and --target-lang")
+    known = [str(language) for language in languages]
+    found: dict[str, Any] = _subwords_of(folder)
+    paths = [dictionary_beside(folder, language) for language in known]
+    if (folder / CONFIG).is_file() or any(folder.glob("*.pt")):
+        model = read_model(folder)
+        forms = model.forms(known)
+        found |= {f"{side}_form": form for side, form in zip(SIDES, forms)}
+        if any(forms):
+            paths = [vocabulary_file(folder) if (folder / CONFIG).is_file() else model.path] * 2
+    for short, language, path in zip(("src", "tgt"), known, paths):
+        if path is None:
+            raise InputError(f"--like-model {folder} has no dict.{language}.txt")
+        found[f"{short}dict"] = str(path)
+    return found
+
+
+def _subwords_of(folder: Path) -> dict[str, Any]:
+    """Return the options of a folder's subword model: sentencepiece's, or codes."""
+    for kind, patterns in SUBWORD_NAMES.items():
+        held = sorted({path for pattern in patterns for path in folder.glob(pattern)})
+        if len(held) > 1:
+            raise InputError(
+                f"--like-model {folder} has {named(path.name for path in held)}: which is its "
+                f"subword model? Keep one, or give {flag_of(SUBWORD_FILES[kind])} and the "
+                "dictionaries without --like-model"
+            )
+        if held:
+            words = {"tokenizer": "none"} if kind == "sentencepiece" else {}
+            return {"subwords": kind, SUBWORD_FILES[kind]: str(held[0]), **words}
+    names = named(name for patterns in SUBWORD_NAMES.values() for name in patterns)
+    raise InputError(f"--like-model {folder} has no subword model; expected one of {names}")
 
 
 def _layers_of(folder: str, text: str, taken: Mapping[str, Any]) -> dict[str, Any]:
@@ -77,6 +134,7 @@ def settings_of(folder: Path) -> dict[str, Any]:
     found["target_annotator"] = manifest.options.get("target_annotator") or ""
     if any(layer.learnt for layer in layers_of(manifest.layers)):
         found["layer_dicts"] = str(folder)
+    found |= {f"{side}_form": one.get("form", "") for side, one in manifest.segmentation.items()}
     found["conllu"] = bool(manifest.options.get("conllu"))
     found["spacy_model"] = manifest.options.get("spacy_model") or ""
     kind, model = sides[0]["subwords"], sides[0]["model"]

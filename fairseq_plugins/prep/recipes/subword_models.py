@@ -14,6 +14,7 @@ from ...data.dictionaries import build_dictionary, load_dictionary, token_ids
 from ...data.translation_manifest import CODES, PIECES
 from ...errors import InputError
 from ...files import copy, replacing, write_bytes, write_text
+from ...syntax.forms import Form
 from ...syntax.rows import Rows
 from ...text import segment
 from ...text.sampled import drawable
@@ -57,6 +58,8 @@ def obtain_models(
             "model": model.name if model else None,
             "vocabulary": file,
         }
+        if form := getattr(options, f"{side}_form"):
+            sides[side]["form"] = form
     return (segmenters[0], segmenters[1]), sides
 
 
@@ -136,7 +139,9 @@ def check_given(options: TranslationOptions) -> None:
         elif name.endswith("vocab"):
             segment.read_vocabulary(path)
         else:
-            load_dictionary(path)
+            form = options.forms["source" if name == "srcdict" else "target"]
+            dictionary = load_dictionary(path)
+            form.ids(dictionary.index, dictionary.unk())
 
 
 def write_dictionaries(
@@ -203,13 +208,18 @@ def symbol_counts(chunk: EncodedChunk, side: str) -> Counter[str]:
     return Counter(dict(zip(symbols, found)))
 
 
-def look_up(chunk: EncodedChunk, side: str, dictionary: Any) -> tuple[Rows, Counter[str]]:
-    """Return the ids of a side of a chunk, ``</s>`` included, and the unknown subwords."""
+def look_up(
+    chunk: EncodedChunk, side: str, dictionary: Any, form: Form
+) -> tuple[Rows, Counter[str]]:
+    """Return the ids of a side of a chunk in its form, and the unknown subwords."""
     symbols = chunk.symbols[side]
-    *ids, end = token_ids(dictionary, symbols)
+    ids = token_ids(dictionary, symbols)[:-1]
     lacking = {symbol for symbol, i in zip(symbols, ids) if i == dictionary.unk()}
     counts = symbol_counts(chunk, side) if lacking else {}
     rows = chunk.streams[side]
-    values = np.insert(np.array(ids, np.int64)[rows.values], rows.ends, end)
+    before, after = form.ids(dictionary.index, dictionary.unk())
+    places = np.repeat([rows.ends - rows.lengths, rows.ends], form.sizes, axis=0)  # (added, N)
+    added = np.tile([*before, *after], len(rows))
+    values = np.insert(np.array(ids, np.int64)[rows.values], places.T.ravel(), added)
     lacked = Counter({k: n for k, n in counts.items() if k in lacking})
-    return Rows(values, rows.lengths + 1), lacked
+    return Rows(values, rows.lengths + sum(form.sizes)), lacked

@@ -179,12 +179,14 @@ class TranslationRecipe(engine.Recipe):
         found = EncodedChunk.load(chunk.encoded, bounds, *alike)
         streams, unknown = look_up_layers(found, learnt), {}
         for side, lang in self.langs.items():
-            streams[lang], unknown[lang] = look_up(found, side, self.dictionaries[side])
+            how = (self.dictionaries[side], self.options.forms[side])
+            streams[lang], unknown[lang] = look_up(found, side, *how)
         return EncodedChunk(streams, found.counts, found.notes, unknown=unknown)
 
     def summarize(self, split: str, writer: SplitWriter) -> dict[str, Any]:
         """Count lines and tokens; kept and dropped lines must add up."""
         lines, read = writer.counts["lines"], writer.counts["read"]
+        forms = self.options.forms
         if missing := read - lines - sum(writer.notes[name] for name in DROPPED):
             raise RuntimeError(f"{split}: {missing} lines are unaccounted for")
         notes = dict(sorted((name, n) for name, n in writer.notes.items() if n))
@@ -195,9 +197,9 @@ class TranslationRecipe(engine.Recipe):
             "lines": lines,
             "read": read,
             "tokens": {name: stream.ids for name, stream in writer.streams.items()},
-            "unknown": {  # </s> apart
-                lang: writer.unknown_of(lang, writer.ids(lang) - lines)
-                for lang in self.langs.values()
+            "unknown": {  # without the symbols of the form
+                lang: writer.unknown_of(lang, writer.ids(lang) - lines * sum(forms[side].sizes))
+                for side, lang in self.langs.items()
             },
         }
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...errors import InputError
 from ...option_flags import check, flag_of, option
+from ...syntax.forms import Form
 from ...syntax.layers import (
     OF_PAIRS,
     given_names,
@@ -43,6 +44,8 @@ LATER = {  # recorded only if given
     "samples": 0,
     "bpe_dropout": None,
     "sentencepiece_alpha": None,
+    "source_form": "",
+    "target_form": "",
 }
 SAMPLED = {"subword_nmt": "bpe_dropout", "sentencepiece": "sentencepiece_alpha"}
 USUAL_RATE = 0.1  # of both, in the papers
@@ -160,6 +163,12 @@ class TranslationOptions:
         None,
         least=0,
     )
+    source_form: str = option(
+        "symbols around the subwords of the source, which the dictionary has, e.g. '__en__ $ "
+        "</s>' ($ stands for the text; default: '$ </s>')",
+        "",
+    )
+    target_form: str = option("symbols around the subwords of the target, see --source-form", "")
     joined_dictionary: bool = option("use one dictionary for both languages", False)
     srcdict: str | None = option("file of an existing source dictionary to use", None)
     tgtdict: str | None = option("file of an existing target dictionary to use", None)
@@ -217,6 +226,12 @@ class TranslationOptions:
         self._check_models()
         self._check_targets()
         self._check_samples()
+        self.forms = {
+            side: Form.read(getattr(self, f"{side}_form"), f"--{side}-form")
+            for side in ("source", "target")
+        }
+        if self.target_names and not self.forms["target"].is_plain:
+            raise InputError("--target-layers and --target-form: give one of them")
 
     def _check_samples(self) -> None:
         """Refuse rates without samples, and samples without a way or text to cut."""
