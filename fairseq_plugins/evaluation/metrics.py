@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from ..targets.table import TARGETS
 
 NAMES = {name: one.metrics for name, one in TARGETS.items()}
-LOWER_IS_BETTER = frozenset({"mse", "loss", "nll_loss", "ppl", "detection_false_positive_rate"})
+LOWER_IS_BETTER = frozenset(
+    {"mse", "loss", "nll_loss", "ppl", "detection_false_positive_rate", "ece"}
+)
 
 
 def deviation(values: Sequence[float]) -> float:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -18,8 +19,11 @@ from ..corpora.examples import Example
 from ..corpora.readers.options import ReadOptions
 from ..errors import InputError
 from ..evaluation.predictions import Render, renderer
+from ..evaluation.shown_text import align
 from ..files import replacing, write_text
 from ..messages import named
+from ..targets.by_label import parted
+from ..targets.calibration import calibration_error, filled_bins
 from ..targets.prediction import Prediction, row_of_cells
 from ..text_reading import lines_of, numbered_lines
 from .options import EXAMPLES, FREE, STANDARD, PredictionOptions, given_overrides
@@ -30,6 +34,7 @@ from .thresholds import tune_thresholds
 logger = logging.getLogger(__name__)
 
 STDIN = "standard input"
+SHOWN = 50  # labels whose scores are logged
 
 
 class Job(NamedTuple):
@@ -71,12 +76,16 @@ def evaluate(predictor: Predictor, options: PredictionOptions) -> dict[str, floa
         predictor.check_split(options.split)
     job = _job(predictor, replace(options, metrics=STANDARD))
     made = tqdm(job.predictions, "evaluate", job.total, unit=" examples", disable=None)
-    return _scores(predictor, [_answer(one) for one in made])
+    return _scores(predictor, [one.bare() for one in made])
 
 
 def _scores(predictor: Predictor, made: Sequence[Prediction]) -> dict[str, float]:
     gold, said = [one.gold for one in made], [one.answer for one in made]
-    return predictor.target.score(gold, said, predictor.manifest.labels, predictor.positive)
+    target, labels = predictor.target, predictor.manifest.labels
+    scores = target.score(gold, said, labels, predictor.positive)
+    if bins := filled_bins(chain.from_iterable(one.judged for one in made)):
+        scores["ece"] = calibration_error(bins)
+    return scores | target.by_label(gold, said, labels)
 
 
 def _submission(predictor: Predictor, options: PredictionOptions) -> dict[str, Any] | None:
@@ -139,7 +148,7 @@ def _write(job: Job, form: tuple[str, Render], options: PredictionOptions) -> li
         head = head[:-1] + row_of_cells("", *(f"table.{name}" for name in job.columns))
     made = tqdm(job.predictions, "predict", job.total, unit=" examples", disable=None)
     if not options.prints:
-        return [_answer(one) for one in made]
+        return [one.bare() for one in made]
     kept = []
     path = None if options.output in FREE else Path(str(options.output))
     with _opened(path) as stream:
@@ -149,12 +158,8 @@ def _write(job: Job, form: tuple[str, Render], options: PredictionOptions) -> li
             if job.live:
                 stream.flush()
             if keep:
-                kept.append(_answer(prediction))
+                kept.append(prediction.bare())
     return kept
-
-
-def _answer(one: Prediction) -> Prediction:
-    return type(one)(one.id, one.answer, one.gold)
 
 
 @contextmanager
@@ -172,20 +177,21 @@ def _opened(path: Path | None) -> Iterator[IO[str]]:
 def _write_metrics(
     predictor: Predictor, made: Sequence[Prediction], options: PredictionOptions
 ) -> None:
-    gold, manifest, scores = (
-        [one.gold for one in made],
-        predictor.manifest,
-        _scores(predictor, made),
-    )
+    scores, manifest = _scores(predictor, made), predictor.manifest
     body = {
         "dataset": manifest.dataset,
         "of": options.split or options.input,
         "checkpoints": predictor.checkpoints,
         **predictor.inputs.needs.controls.record,
-        "examples": len(gold),
-        "labelled": sum(truth is not None for truth in gold),
+        "examples": len(made),
+        "labelled": sum(one.gold is not None for one in made),
         "metrics": scores,
     }
     write_text(str(options.metrics), json.dumps(body, indent=2, ensure_ascii=False) + "\n")
-    shown = ", ".join(f"{name} {value:.4f}" for name, value in scores.items())
+    others, table = parted(scores)
+    shown = ", ".join(f"{name} {value:.4f}" for name, value in others.items())
     logger.info("%s of %d labelled examples", shown, body["labelled"])
+    for line in align(table[: SHOWN + 1]):
+        logger.info("%s", line)
+    if left := table[SHOWN + 1 :]:
+        logger.info("scores of %d more labels are in %s", len(left), options.metrics)

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..messages import named, quoted
+from .by_label import Sums, by_label, weighted_f1
 from .counts import CountKind, Counts, ratio
 from .gold import ClassIds
 from .labeling import check_equal
@@ -51,6 +52,15 @@ class ClassPrediction(Prediction):
     def shown(self, label: str) -> str:
         """Return a class for readers: ``acceptable (1)``, or itself without a name."""
         return f"{self.names[label]} ({label})" if label in self.names else label
+
+    @property
+    def shares(self) -> Any:
+        return {self.answer: self.probability} if self.probabilities else ()
+
+    @property
+    def judged(self) -> list[tuple[float, bool]]:
+        is_known = self.probabilities and self.gold is not None
+        return [(self.probability, self.answer == self.gold)] if is_known else []
 
     @property
     def text(self) -> str:
@@ -107,8 +117,15 @@ def class_metrics(matrix: Sequence[Sequence[int]], positive: int | None = None) 
         "accuracy": ratio(right, total),
         "macro_f1": ratio(sum(occurring), len(occurring)),
         "mcc": ratio(covariance, math.sqrt(spread)),
+        "weighted_f1": weighted_f1(sums_of_matrix(matrix)),
     }
     return scores if positive is None else {**scores, "f1": f1[positive]}
+
+
+def sums_of_matrix(matrix: Sequence[Sequence[int]]) -> list[tuple[int, int, int]]:
+    """Return how often each class is right, predicted and true."""
+    rows = zip(matrix, zip(*matrix))
+    return [(row[i], sum(column), sum(row)) for i, (row, column) in enumerate(rows)]
 
 
 def _of_cells(one: Counts, weights: np.ndarray, _: Iterable[str]) -> dict[str, float]:
@@ -124,10 +141,10 @@ class ClassTally:
 
     by_example = False
 
-    def __init__(self, labels: Sequence[str], positive: str = "") -> None:
-        self.size = len(labels)
+    def __init__(self, labels: Sequence[str], positive: str = "", *, each: bool = False) -> None:
+        self.size, self.each = len(labels), [*labels] if each else []
         self.positive = labels.index(positive) if positive else None
-        self.metrics = tuple(class_metrics([[0] * self.size] * self.size, self.positive))
+        self.metrics = tuple(self._scores([[0] * self.size] * self.size))
 
     def count(self, logits: Tensor, extra: Said, sample: Said) -> Said:
         """Count examples by gold and predicted class, (C, C)."""
@@ -135,15 +152,19 @@ class ClassTally:
         return {"confusion": pairs.bincount(minlength=self.size**2).view(self.size, self.size)}
 
     def score(self, counts: Said) -> dict[str, float]:
-        """Return accuracy, macro F1, MCC, and F1 of a positive label."""
-        return class_metrics(counts["confusion"].long().tolist(), self.positive)
+        """Return `class_metrics`, and those of each label if wanted."""
+        return self._scores(counts["confusion"].long().tolist())
+
+    def _scores(self, matrix: Sequence[Sequence[int]]) -> dict[str, float]:
+        each = by_label(dict(zip(self.each, sums_of_matrix(matrix))))
+        return class_metrics(matrix, self.positive) | each
 
 
 class Classes(Target):
     """One class per example."""
 
     name, task, said, key = "classes", "text_classification", "classes", "label"
-    metrics = ("accuracy", "f1", "macro_f1", "mcc")
+    metrics = ("accuracy", "f1", "macro_f1", "mcc", "weighted_f1")
     prediction = ClassPrediction
     compared = frozenset({"src", "positive"})
     needed = ("id", "label", "probabilities")
@@ -156,6 +177,10 @@ class Classes(Target):
         """Return the cell of the confusion matrix of each example."""
         place = labels.index(positive) if positive in labels else None
         return {"": Counts(CELL, cells(gold, predicted, labels)[:, None], len(labels), place)}
+
+    def sums(self, gold: Row, predicted: Row, labels: Row) -> Sums:
+        once, places = np.ones(len(gold)), cells(gold, predicted, labels)
+        return dict(zip(labels, sums_of_matrix(confusion(places, once, len(labels)))))
 
     def labels_in(self, gold: Row, predicted: Row) -> Row:
         return sorted({*gold, *predicted})
@@ -182,8 +207,10 @@ class Classes(Target):
         note = f"{positive}: {chance}" if positive else chance
         return [(one.answer, one.gold in (one.answer, None))], note
 
-    def tally(self, labels: Sequence[str], *, positive: str = "", **how: Any) -> ClassTally:
-        return ClassTally(labels, positive)
+    def tally(
+        self, labels: Sequence[str], *, positive: str = "", each: bool = False, **how: Any
+    ) -> ClassTally:
+        return ClassTally(labels, positive, each=each)
 
     def named(self, value: Any, labels: Sequence[str]) -> Any:
         return labels[value]

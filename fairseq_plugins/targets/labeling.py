@@ -101,7 +101,7 @@ def detection_scores(
 
 
 def precision_recall_f(
-    correct: int, predicted: int, gold: int, beta: float = 1.0
+    correct: float, predicted: float, gold: float, beta: float = 1.0
 ) -> tuple[float, float, float]:
     """Return precision, recall and F_beta of counts, each 0.0 if undefined.
 

@@ -16,11 +16,12 @@ import numpy as np
 
 from ..errors import InputError
 from ..messages import named, quoted
+from .by_label import Sums, by_label, weighted_f1
 from .classes import ClassPrediction
 from .counts import CountKind, Counts, ratio
 from .gold import IdSets
 from .label_sets import LabelSet, joined, parted
-from .labeling import check_equal
+from .labeling import check_equal, precision_recall_f
 from .prediction import Prediction, sentences_of, shares_of, texts_of
 from .target import About, Losses, Row, Said, Target, Weights, mean
 
@@ -37,6 +38,8 @@ class SetPrediction(ClassPrediction):
     HEAD = ("id", "label_set", "gold")
 
     label_set = property(attrgetter("answer"))
+
+    shares, judged = (), []  # probabilities of decisions are no answer's
 
     @property
     def text(self) -> str:
@@ -61,18 +64,15 @@ def set_metrics(
         right, examples: numbers of correct sets, and of all.
         positive: the label whose ``f1`` is added.
     """
-    each, sums = f1_by_label(counts), [sum(row) for row in counts]
+    each = [precision_recall_f(*one)[2] for one in zip(*counts)]
+    sums = [sum(row) for row in counts]
     scores = {
+        "weighted_f1": weighted_f1(zip(*counts)),
         "micro_f1": ratio(2 * sums[0], sums[1] + sums[2]),
         "macro_f1": ratio(sum(each), len(each)),
         "subset_accuracy": ratio(right, examples),
     }
     return scores if positive is None else {**scores, "f1": each[positive]}
-
-
-def f1_by_label(counts: Sequence[Row]) -> list[float]:
-    """Return the F1 of each label; see `set_metrics`."""
-    return [ratio(2 * right, said + gold) for right, said, gold in zip(*counts)]
 
 
 def _label_counts(table: np.ndarray, weights: np.ndarray) -> list[list[int]]:
@@ -97,10 +97,17 @@ class SetTally:
 
     by_example = False
 
-    def __init__(self, labels: Sequence[str], positive: str, thresholds: Sequence[float]) -> None:
+    def __init__(
+        self,
+        labels: Sequence[str],
+        positive: str,
+        thresholds: Sequence[float],
+        *,
+        each: bool = False,
+    ) -> None:
         self.positive = labels.index(positive) if positive else None
-        self.thresholds = thresholds
-        self.metrics = tuple(set_metrics([[0] * len(labels)] * 3, 0, 0, self.positive))
+        self.thresholds, self.each = thresholds, [*labels] if each else []
+        self.metrics = tuple(self._scores([[0] * len(labels)] * 3, 0, 0))
 
     def count(self, logits: Tensor, extra: Said, sample: Said) -> Said:
         """Count correct, predicted and true labels, (3, C); correct sets; examples."""
@@ -113,14 +120,18 @@ class SetTally:
 
     def score(self, counts: Said) -> dict[str, float]:
         right, examples = float(counts["right"]), float(counts["sets"])
-        return set_metrics(counts["labels"].tolist(), right, examples, self.positive)
+        return self._scores(counts["labels"].tolist(), right, examples)
+
+    def _scores(self, counts: Sequence[Row], right: float, examples: float) -> dict[str, float]:
+        each = by_label(dict(zip(self.each, zip(*counts))))
+        return set_metrics(counts, right, examples, self.positive) | each
 
 
 class MultiLabel(Target):
     """Several labels per example, or none."""
 
     name, task, said, key = "multi_label", "text_classification", "sets of labels", "label_set"
-    metrics = ("micro_f1", "macro_f1", "subset_accuracy", "f1")
+    metrics = ("micro_f1", "macro_f1", "subset_accuracy", "f1", "weighted_f1")
     prediction = SetPrediction
     formats = ("jsonl", "tsv")
     compared = frozenset({"src"})
@@ -162,15 +173,9 @@ class MultiLabel(Target):
                 row[[ids[label] for label in found]] += worth
         return {"": Counts(SETS, table, len(ids), ids.get(positive))}
 
-    def score(
-        self, gold: Row, predicted: Row, labels: Sequence[str] = (), positive: str = ""
-    ) -> dict[str, float]:
-        """Compute every metric, and the F1 of each label as ``f1_LABEL``."""
-        scores = super().score(gold, predicted, labels, positive)
-        true, said = zip(*(pair for pair in zip(gold, predicted) if pair[0] is not None))
-        table = self.counts(true, said, labels, positive)[""].table
-        each = f1_by_label(_label_counts(table, np.ones(len(table), dtype=np.int64)))
-        return scores | {f"f1_{label}": value for label, value in zip(labels, each)}
+    def sums(self, gold: Row, predicted: Row, labels: Row) -> Sums:
+        table = self.counts(gold, predicted, labels, "")[""].table
+        return dict(zip(labels, zip(*_label_counts(table, np.ones(len(table), dtype=np.int64)))))
 
     def labels_in(self, gold: Row, predicted: Row) -> Row:
         """Return the choices of the first answer, and other occurring labels."""
@@ -216,8 +221,10 @@ class MultiLabel(Target):
         """Count correct sets of a batch, with thresholds of 0.5."""
         return ((logits >= 0) == target.bool()).all(1).sum()
 
-    def tally(self, labels: Sequence[str], *, positive: str = "", **how: Any) -> SetTally:
-        return SetTally(labels, positive, how.get("thresholds", (THRESHOLD,)))
+    def tally(
+        self, labels: Sequence[str], *, positive: str = "", each: bool = False, **how: Any
+    ) -> SetTally:
+        return SetTally(labels, positive, how.get("thresholds", (THRESHOLD,)), each=each)
 
     def thresholds(self, text: str | None, labels: Sequence[str]) -> tuple[float, ...]:
         """Return the threshold of each label."""

@@ -46,6 +46,20 @@ class Prediction:
         """Words with their answers; empty if words have none."""
         return []
 
+    @property
+    def shares(self) -> Any:
+        """The part of ``probabilities`` that belongs to the answer."""
+        return ()
+
+    @property
+    def judged(self) -> list[tuple[float, bool]]:
+        """Probabilities of answers with gold, and whether they are right; may be empty."""
+        return []
+
+    def bare(self) -> "Prediction":
+        """Return what is needed for metrics."""
+        return type(self)(self.id, self.answer, self.gold, probabilities=self.shares)
+
     def record(self) -> dict[str, Any]:
         """Return the fields of a line of JSON; gold, texts and so on only if known."""
         fields = {name: getattr(self, name) for name in (*self.FIELDS, "columns")}

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..messages import named
+from .by_label import Sums, by_label
 from .counts import CountKind, Counts
 from .gold import Gold
 from .labeling import check_equal
@@ -155,6 +156,16 @@ class Target(ABC):
         found = self.counts(true, said, labels, positive).values()
         return {name: value for one in found for name, value in one.metrics(once).items()}
 
+    def sums(self, gold: Row, predicted: Row, labels: Row) -> Sums:
+        """Return how often each label is right, predicted and true; every example has gold."""
+        return {}
+
+    def by_label(self, gold: Row, predicted: Row, labels: Row) -> dict[str, float]:
+        """Compute the scores of each label or type, over the examples with gold."""
+        pairs = [pair for pair in zip(gold, predicted, strict=True) if pair[0] is not None]
+        true, said = map(list, zip(*pairs)) if pairs else ([], [])
+        return by_label(self.sums(true, said, labels)) if pairs else {}
+
     def counts_for(
         self, metric: str, gold: Sequence[Any], predicted: Sequence[Any], positive: str = ""
     ) -> Counts:
@@ -222,7 +233,7 @@ class Target(ABC):
         Args:
             labels: in the order of their ids.
             how: ``positive``; ``thresholds`` of labels; ``threshold`` and ``longest`` of answers;
-                ``overlap`` of entities.
+                ``overlap`` of entities; ``each``, whether labels have scores of their own.
         """
 
     def thresholds(self, text: str | None, labels: Sequence[str]) -> tuple[float, ...]:

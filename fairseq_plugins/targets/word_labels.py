@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
 from ..messages import named
+from ..syntax.entity_labels import entity_types
+from .by_label import Sums, by_label, scores_of_table, sums_of, table_of_sums
 from .counts import Counts
 from .entity_spans import spans_of
 from .gold import WordIds
-from .labeling import DETECTION, EDITS, ENTITY, OF_EDITS, RIGHT, TOKEN, counted, word_groups
+from .labeling import (
+    DETECTION,
+    EDITS,
+    ENTITY,
+    OF_EDITS,
+    RIGHT,
+    TOKEN,
+    counted,
+    entities,
+    word_groups,
+)
 from .prediction import Prediction, texts_of
 from .target import (
     About,
@@ -51,6 +63,15 @@ class WordPrediction(Prediction):
     def probability(self) -> tuple[float, ...]:
         return tuple(each[label] for each, label in zip(self.probabilities, self.answer))
 
+    @property
+    def shares(self) -> Any:
+        return [*({label: s} for label, s in zip(self.answer, self.probability))]
+
+    @property
+    def judged(self) -> list[tuple[float, bool]]:
+        gold = () if self.gold is None else self.gold
+        return [(s, own == true) for s, own, true in zip(self.probability, self.answer, gold)]
+
     def rows(self) -> Iterable[tuple[Any, ...]]:
         """Yield each word with its label, the label's probability and the true label."""
         gold = self.gold or [""] * len(self.texts)
@@ -77,11 +98,12 @@ class WordTally:
 
     by_example = False
 
-    def __init__(self, labels: Sequence[str], positive: str = "") -> None:
-        self.labels = list(labels)
+    def __init__(self, labels: Sequence[str], positive: str = "", *, each: bool = False) -> None:
+        self.labels, self.each = list(labels), each
         self._groups = word_groups(labels, positive)
         empty = (group.metrics(*group.counts([], [])) for group in self._groups.values())
-        self.metrics = tuple(name for scores in empty for name in scores)
+        own = by_label(WORD_LABELS.sums([], [], labels)) if each else ()
+        self.metrics = (*(name for scores in empty for name in scores), *own)
 
     def _names(self, group: str) -> list[str]:
         return [f"{group}_{place}" for place in range(self._groups[group].kind.columns)]
@@ -93,17 +115,19 @@ class WordTally:
             [[self.labels[i] for i in row.tolist()] for row in ids.cpu().split(lengths)]
             for ids in (sample["target"], best_labels(logits, extra, sample))  # (W,)
         ]
-        return {
+        found = {
             name: value
             for key, group in self._groups.items()
             for name, value in zip(self._names(key), counted(group.counts, *rows).sum(0).tolist())
         }
+        own = WORD_LABELS.sums(rows[0], rows[1], self.labels) if self.each else {}
+        return found | (table_of_sums(own) if self.each else {})
 
     def score(self, counts: Said) -> dict[str, float]:
         scores = {}
         for key, group in self._groups.items():
             scores |= group.metrics(*(int(counts[name]) for name in self._names(key)))
-        return scores
+        return scores | scores_of_table(counts, members_of(self.labels)[0])
 
 
 class WordLabels(Target):
@@ -136,6 +160,12 @@ class WordLabels(Target):
             prefix: Counts(group.kind, counted(group.counts, gold, predicted))
             for prefix, group in word_groups(labels, positive).items()
         }
+
+    def sums(self, gold: Row, predicted: Row, labels: Row) -> Sums:
+        """Return the sums of types of entities, or of labels without types."""
+        names, members = members_of(labels)
+        pairs = ((members(true), members(said)) for true, said in zip(gold, predicted))
+        return sums_of(pairs, names)
 
     def labels_in(self, gold: Row, predicted: Row) -> Row:
         """Return labels of edits, which have the metrics of all labels."""
@@ -203,8 +233,10 @@ class WordLabels(Target):
         each = zip(shares, labels, counts.tolist())
         return [(share[:count], label[:count].tolist()) for share, label, count in each]
 
-    def tally(self, labels: Sequence[str], *, positive: str = "", **how: Any) -> WordTally:
-        return WordTally(labels, positive)
+    def tally(
+        self, labels: Sequence[str], *, positive: str = "", each: bool = False, **how: Any
+    ) -> WordTally:
+        return WordTally(labels, positive, each=each)
 
     def named(self, value: Any, labels: Sequence[str]) -> Any:
         return [labels[number] for number in value]
@@ -230,6 +262,13 @@ def best_labels(logits: Tensor, extra: Said, sample: Said) -> Tensor:
     rows = label_chain.padded(logits, counts)
     found = label_chain.best_labels(rows, counts, extra["chain"][1])
     return torch.cat([row[:count] for row, count in zip(found, counts.tolist())])
+
+
+def members_of(labels: Row) -> tuple[Row, Callable[[Row], set[Any]]]:
+    """Return what has scores of its own, and the function from a row to its members with them."""
+    if types := entity_types(labels):
+        return types, lambda row: {*entities(row)}
+    return labels, lambda row: {(label, place) for place, label in enumerate(row)}
 
 
 def _right(one: Prediction) -> int:

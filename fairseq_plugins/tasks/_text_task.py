@@ -65,6 +65,11 @@ class TextTaskConfig(FairseqDataclass):
         "predictions keep their type; not with --fp16, --bf16 or --amp",
         _checks.NO_AUTOCAST,
     )
+    scores_by_label: bool = option(
+        "validations also log precision_X, recall_X, f1_X and support_X of each class, label or "
+        "type of entities X, and these may choose the checkpoint",
+        False,
+    )
     spacy_model: Optional[str] = option(
         "annotator of raw text: an installed spaCy pipeline, the path of one, or udpipe:MODEL "
         "(default: that of the data folder, if it is bundled or installed)",
@@ -126,12 +131,14 @@ class TextTask(FairseqTask):
         task.of_checkpoint = of_checkpoint
         if str(cfg.batch_order) == BALANCED and (task.target.by_word or not task.target.weighs):
             raise InputError(f"--batch-order balanced is for classes, not for {task.target.said}")
+        if cfg.scores_by_label and not task.target.labelled:
+            raise InputError(f"--scores-by-label is for labels, not for {task.target.said}")
         return task
 
     @property
     def scoring(self) -> dict[str, Any]:
         """Options for `Target.tally`."""
-        return {"positive": self.positive}
+        return {"positive": self.positive, "each": self.cfg.scores_by_label}
 
     @property
     def source_dictionary(self) -> ClosedDictionary:

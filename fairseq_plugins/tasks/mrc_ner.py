@@ -61,7 +61,7 @@ class MrcNerTask(TextTask):
     @property
     def scoring(self) -> dict[str, Any]:
         """Whether entities may share words."""
-        return {"overlap": self.inputs.overlap}
+        return {"overlap": self.inputs.overlap, "each": self.cfg.scores_by_label}
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
         """Build a model with its questions; see `TextTask.build_model`."""

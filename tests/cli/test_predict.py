@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 
@@ -81,7 +82,8 @@ def test_a_split_gives_records_and_metrics(classes, tmp_path):
     report = json.loads(metrics.read_text())
     assert report["metrics"]["accuracy"] == pytest.approx(right)
     assert right > 0.9
-    assert {"f1", "macro_f1", "mcc"} <= report["metrics"].keys()
+    assert {"f1", "macro_f1", "mcc", "ece", "f1_no", "support_yes"} <= report["metrics"].keys()
+    assert re.search(r"\nlabel +precision +recall +f1 +support\nno ", found.err)
     assert (report["examples"], report["labelled"]) == (COUNT, COUNT)
     assert sorted(path.name for path in tmp_path.rglob("*.*")) == ["metrics.json", "out.jsonl"]
 
@@ -147,7 +149,7 @@ def test_words_get_a_column(entities, tmp_path):
     assert again == split
     report = json.loads(metrics.read_text())
     assert report["metrics"]["accuracy"] == pytest.approx(right / sum(map(len, rows)))
-    assert "entity_f1" in report["metrics"]
+    assert {"entity_f1", "f1_PER", "ece"} <= report["metrics"].keys()
 
 
 def test_lines_of_words_are_cut_as_the_folder_says(entities):

@@ -110,7 +110,7 @@ def test_loss_is_that_of_loops(counts, seed, weights):
 def test_metrics_are_those_of_the_whole_split_whatever_the_batches(tmp_path, limits):
     parts = {"train": examples(20), "valid": examples(30, 5)}
     folder = nested_folder(tmp_path / "data", parts)
-    task = make_task(folder, questions_file(tmp_path / "q.tsv"))
+    task = make_task(folder, questions_file(tmp_path / "q.tsv"), scores_by_label=True)
     torch.manual_seed(2)
     model = make_model(task, "bert_mrc_tiny")
     model.head.ends.bias.data.copy_(torch.tensor([0.0, 0.1, 0.0, 0.1]))  # most words, most pairs
@@ -129,6 +129,9 @@ def test_metrics_are_those_of_the_whole_split_whatever_the_batches(tmp_path, lim
         said = found_of(model(**whole["net_input"]), whole, *how)
     gold = [entities_of(parts["valid"][i]) for i in whole["id"].tolist()]
     expected = TARGETS["entities"].score(gold, said, task.manifest.labels)
+    each = TARGETS["entities"].by_label(gold, said, task.manifest.labels)
+    assert sum(value for name, value in each.items() if name.startswith("support")) > 0
+    expected |= each
     values = found.get_smoothed_values()
     assert {name: values[name] for name in expected} == pytest.approx(expected)
     assert sum(map(len, said)) > 0

@@ -25,7 +25,7 @@ LABELS = {
 }
 POSITIVE = {"classes": "yes", "errors": "i"}
 EXPECTED = {
-    "classes": {"accuracy", "macro_f1", "mcc", "f1"},
+    "classes": {"accuracy", "macro_f1", "mcc", "f1", "weighted_f1"},
     "score": {"pearson", "spearman", "mse"},
     "entities": {"accuracy", "entity_precision", "entity_recall", "entity_f1"},
     "errors": {
@@ -48,11 +48,11 @@ class Echo(torch.nn.Module):
         return logits, {"losses": self.losses, "gates": self.gates, "fusion": self.fusion}
 
 
-def criterion_of(kind, autocast="none"):
+def criterion_of(kind, autocast="none", **how):
     target = kind if kind in ("classes", "score") else "word_labels"
     cls = SequenceLabelingCriterion if target == "word_labels" else TextClassificationCriterion
     manifest = SimpleNamespace(target=target, labels=LABELS[kind])
-    scoring = {"positive": POSITIVE.get(kind, "")}
+    scoring = {"positive": POSITIVE.get(kind, ""), **how}
     about = {"manifest": manifest, "target": TARGETS[target], "scoring": scoring}
     cfg = SimpleNamespace(autocast=autocast)
     return cls(SimpleNamespace(NAME=cls.NAME, cfg=cfg, **about))
@@ -161,6 +161,24 @@ def test_metrics_of_two_workers_are_those_of_one(kind):
     one, two = (logged(kind, o).get_smoothed_values() for o in (outputs, sums))
     assert {name: two[name] for name in EXPECTED[kind]} == whole(kind, golds, logits)
     assert two["loss"] == pytest.approx(one["loss"], rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["classes", "entities", "errors"])
+def test_scores_of_labels_are_those_of_the_whole_split(kind):
+    golds, logits = data_of(kind, 11, 3)
+    criterion = criterion_of(kind, each=True)
+    batches = ([0, 3, 4], [1, 2], [5, 6, 7, 8, 9, 10])
+    samples = [sample_of(kind, golds, logits, ids) for ids in batches]
+    with metrics.aggregate(new_root=True) as found:
+        criterion.log_metrics([criterion(Echo().eval(), sample)[2] for sample in samples])
+    target = TARGETS["classes" if kind == "classes" else "word_labels"]
+    pairs = names_of(kind, golds), names_of(kind, predictions_of(kind, logits))
+    expected = target.by_label(*pairs, LABELS[kind])
+    logged = found.get_smoothed_values()
+    assert {name: logged[name] for name in expected} == expected
+    assert {*expected} < {*criterion.metrics}
+    types = {"classes": "yes", "entities": "PER", "errors": "i"}
+    assert expected[f"support_{types[kind]}"] > 0
 
 
 def test_scores_that_are_seen_twice_count_once():

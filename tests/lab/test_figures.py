@@ -23,14 +23,18 @@ from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.shades import colour_range
 from fairseq_plugins.lab.figures.curves import gates_table, plot_curves, plot_gates, plot_learning
 from fairseq_plugins.lab.figures.drawing import BLUE, RED, check_stem, look, save, wrapped
+from fairseq_plugins.lab.figures.judgements import plot_confusion, plot_reliability
 from fairseq_plugins.lab.figures.matrices import AttentionPanel, plot_attention, plot_coattention
 from fairseq_plugins.lab.figures.seeds import plot_seeds, spread
 from fairseq_plugins.lab.results.frame import Shown
+from fairseq_plugins.targets.calibration import Bin
 
 LONG = "bert_dual_attention_with_syntax_aware_local_attention_and_gates_minilm/lr=3e-05"
 NAMES = [f"{LONG} {k}" for k in range(8)]
 WORDS = [f"donaudampfschifffahrtsgesells{k}" for k in range(4)]
 VALID = Shown("accuracy", "validation_matched")
+MATRIX = np.arange(25).reshape(5, 5)
+BINS = [Bin(7, 0.6, 0.5), Bin(3, 0.95, 1.0)]
 SHARES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.9, 0.95, 1.0)
 
 
@@ -78,6 +82,8 @@ HARD: dict[str, Callable[[], Figure]] = {
     "attention": lambda: plot_attention(panels(NAMES, WORDS), notes=[LONG]),
     "a word": lambda: plot_attention(panels(["a"], ["b"])),
     "trees": lambda: plot_attention(panels(["BERT", "SLA"], list("abcd"), **ROOTS)),
+    "confusion": lambda: plot_confusion({"BERT": MATRIX, LONG: MATRIX}, [*WORDS, "donau"]),
+    "reliability": lambda: plot_reliability({"BERT": BINS, "POS": BINS}),
     "strips": lambda: strips(WORDS, title=f"red: the answer, {' '.join(WORDS)}"),
 }
 
@@ -138,6 +144,23 @@ def test_same_input_same_svg_whatever_the_settings(tmp_path) -> None:
     assert mpl.rcParams["font.size"] == 20
     mpl.rcdefaults()
     assert svg(plot_curves(curves(SHARES, ["b", "a"])), tmp_path) != first
+
+
+def test_a_confusion_matrix_writes_counts_and_shades_shares_of_the_true_class() -> None:
+    figure = plot_confusion({"a": np.array([[3, 1], [0, 1234]])}, ["no", "$yes$"])
+    (ax,) = figure.axes
+    assert ax.images[0].get_array().tolist() == [[0.75, 0.25], [0.0, 1.0]]
+    shown = [text.get_text() for text in texts(figure)]
+    assert {"3", "1", "0", "1,234", "no", "$yes$", "true", "predicted"} <= {*shown}
+    many = plot_confusion({"a": np.ones((31, 31))}, [str(k) for k in range(31)])
+    assert not many.axes[0].texts
+
+
+def test_reliability_shows_bins_and_their_error() -> None:
+    figure = plot_reliability({"a": BINS})
+    assert figure.axes[0].lines[1].get_xdata().tolist() == [0.6, 0.95]
+    assert figure.axes[0].lines[1].get_ydata().tolist() == [0.5, 1.0]
+    assert "a (ECE 8.5 %)" in said(figure)
 
 
 def test_curves_show_shares_in_percent() -> None:

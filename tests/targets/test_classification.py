@@ -40,6 +40,9 @@ def test_scores_of_classes_equal_scikit_learn(pair):
         "accuracy": pytest.approx(metrics.accuracy_score(gold, predicted)),
         "macro_f1": pytest.approx(metrics.f1_score(gold, predicted, average="macro", **quiet)),
         "mcc": pytest.approx(metrics.matthews_corrcoef(gold, predicted), abs=1e-12),
+        "weighted_f1": pytest.approx(
+            metrics.f1_score(gold, predicted, average="weighted", **quiet)
+        ),
     }
     each = metrics.f1_score(gold, predicted, labels=range(CLASSES), average=None, **quiet)
     assert [class_metrics(matrix, i)["f1"] for i in range(CLASSES)] == pytest.approx(each.tolist())

@@ -15,7 +15,7 @@ LABELS = ("no", "yes")
 def test_score_of_classes_has_f1_only_with_a_positive_class():
     gold, predicted = ["yes", "no", "yes"], ["yes", "yes", "no"]
     plain = TARGETS["classes"].score(gold, predicted, LABELS)
-    assert set(plain) == {"accuracy", "macro_f1", "mcc"}
+    assert set(plain) == {"accuracy", "macro_f1", "mcc", "weighted_f1"}
     about_yes = TARGETS["classes"].score(gold, predicted, LABELS, "yes")
     about_no = TARGETS["classes"].score(gold, predicted, LABELS, "no")
     assert about_yes == {**plain, "f1": 0.5}

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, field_validator, model_validator
 from ...errors import InputError
 from ...evaluation.metrics import LOWER_IS_BETTER, NAMES
 from ...messages import named
+from ...targets.by_label import SCORES
 from ..plan.yaml_file import read_as, read_yaml
 from .squad_answers import TUNED
 
@@ -55,7 +56,8 @@ class Column(Entries):
     @classmethod
     def _known(cls, metrics: dict[str, str]) -> dict[str, str]:
         for name in metrics.values():
-            if name.removeprefix(TUNED) not in _METRICS:
+            kind, _, label = name.partition("_")
+            if name.removeprefix(TUNED) not in _METRICS and not (label and kind in SCORES):
                 choices = named(sorted(_METRICS), most=len(_METRICS))
                 raise InputError(f"no metric {name!r}; choices: {choices}")
         return metrics
