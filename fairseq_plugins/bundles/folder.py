@@ -19,7 +19,7 @@ from ..files import copy
 from ..text.annotators import UDPIPE
 from .index import Bundle
 
-KEPT_OPTIONS = ("max_characters", "read")  # of the preparation: how to read lines and tables
+KEPT_OPTIONS = ("max_characters", "read", "protect")  # how to read lines and tables
 PIPELINE = "pipeline"  # folder of a spaCy pipeline, or of one UDPipe model with its own name
 _SEPARATOR = re.compile(r"[/\\]")
 _CODE = ("*.py", "*.pyc", "__pycache__")

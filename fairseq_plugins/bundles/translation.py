@@ -26,6 +26,7 @@ from ..messages import named, quoted
 from ..syntax.layers import given_names
 from ..syntax.sentence import EncodedSentence
 from ..text import unanswered
+from ..text.protected import misfits, report, with_spans
 from ..text.source_encoder import SourceEncoder, TargetDecoder
 from ..text_reading import read_text
 from .ctranslate2_model import END_ID, FOLDER, SPECIALS, UNKNOWN_ID, Model, Row, Search
@@ -73,6 +74,7 @@ class Hypothesis:
     text: str  # plain text
     subwords: tuple[str, ...]  # output of the model, without an end mark
     score: float  # logarithm of its probability, divided by a power of its length
+    misfits: tuple[str, ...] = ()  # protected spans that are not as in the source
 
 
 @dataclass(frozen=True)
@@ -194,8 +196,9 @@ class Translator:
         if isinstance(lines, str):
             raise InputError("one text was given; give a list of lines")
         how = Search(**search)
-        rows, marks = self._rows(lines, first)
-        found = iter(self.of_ids([row for row, mark in zip(rows, marks) if not mark], how))
+        rows, marks, held = self._rows(lines, first)
+        kept = [i for i, mark in enumerate(marks) if not mark]
+        found = iter(self.of_ids([rows[i] for i in kept], how, [held[i] for i in kept]))
         nothing = {mark: [Hypothesis("", (), score)] for mark, score in unanswered.SCORES.items()}
         return [nothing[mark] * how.nbest if mark else next(found) for mark in marks]
 
@@ -209,7 +212,7 @@ class Translator:
         Raises:
             InputError: a line that is empty or too long.
         """
-        (row,), (mark,) = self._rows([line])
+        (row,), (mark,), (held,) = self._rows([line])
         if mark:
             raise InputError(
                 f"there is nothing to translate in {line[:40]!r}: it is empty, or longer than the "
@@ -218,14 +221,24 @@ class Translator:
         ((ids, score), *_) = self.model.translate([row], Search(**search))[0]
         source = tuple(self.source[i] for i in row[0])
         weights = self.model.attention(row, ids)[[i for i, one in enumerate(ids) if one]]
-        return Attended(source, self._hypothesis(ids, score), weights)
+        return Attended(source, self._hypothesis(ids, score, held[1]), weights)
 
-    def of_ids(self, rows: Sequence[Row], search: Search) -> list[list[Hypothesis]]:
-        """Translate sentences of known ids and features; see `Model.translate`."""
-        return [
-            [self._hypothesis(ids, score) for ids, score in nbest]
-            for nbest in self.model.translate(rows, search)
+    def of_ids(
+        self, rows: Sequence[Row], search: Search, held: Sequence[tuple[int, Sequence[str]]] = ()
+    ) -> list[list[Hypothesis]]:
+        """Translate sentences of known ids and features; see `Model.translate`.
+
+        Args:
+            rows, search: the sentences, and how to search.
+            held: number of the line of each, and its protected spans.
+        """
+        held = held or [(i, ()) for i in range(1, len(rows) + 1)]
+        found = [
+            [self._hypothesis(ids, score, spans) for ids, score in nbest]
+            for (_, spans), nbest in zip(held, self.model.translate(rows, search))
         ]
+        report([f"line {i}: {x}" for (i, _), best in zip(held, found) for x in best[0].misfits])
+        return found
 
     def encode(self, lines: Sequence[str], limit: int | None = None) -> list[EncodedSentence]:
         """Return the words and subwords of raw lines with their features."""
@@ -240,8 +253,10 @@ class Translator:
         found = (self._ids.get(word, UNKNOWN_ID) for word in subwords)
         return [*(i if i >= len(SPECIALS) else UNKNOWN_ID for i in found), END_ID]
 
-    def _rows(self, lines: Sequence[str], first: int = 1) -> tuple[list[Row], list[int]]:
-        """Return ids and features of raw lines, and the reason of each untranslated line."""
+    def _rows(
+        self, lines: Sequence[str], first: int = 1
+    ) -> tuple[list[Row], list[int], list[tuple[int, Sequence[str]]]]:
+        """Return ids and features of raw lines, the reason of each untranslated line, and spans."""
         longest = self.manifest.options.get("max_characters", unanswered.LONGEST_LINE)
         limit = self.model.layout.source.positions
         read, whole = unanswered.taken(lines, first, longest)
@@ -253,16 +268,20 @@ class Translator:
         ]
         limits = f"{limit} subwords or {longest} characters"
         unanswered.report(marks, first, limits, "cut such lines before")
-        return rows, marks
+        return rows, marks, [(i, line.protected) for i, line in enumerate(encoded, first)]
 
     def _row(self, sentence: EncodedSentence) -> Row:
         columns = [[*sentence.ids(layer), layer.end] for layer in self.layers]
         return self.ids_of(sentence.tokens), columns
 
-    def _hypothesis(self, ids: Sequence[int], score: float) -> Hypothesis:
+    def _hypothesis(self, ids: Sequence[int], score: float, spans: Sequence[str]) -> Hypothesis:
         subwords = tuple(self.target[i] for i in ids if i)  # fairseq leaves <s> out
-        text = self._decoder.remove_subwords(" ".join(subwords))
-        return Hypothesis(self._decoder.detokenize(text), subwords, score)
+        tokens, told = subwords, []
+        if self.manifest.protect:
+            tokens, found = with_spans(subwords, spans)
+            told = misfits(spans, found)
+        text = self._decoder.remove_subwords(" ".join(tokens))
+        return Hypothesis(self._decoder.detokenize(text), subwords, score, tuple(told))
 
 
 def _read_manifest(folder: Path) -> TranslationManifest:

@@ -11,7 +11,7 @@ from torch import Tensor
 from ..syntax.casing import restored
 from ..syntax.labels import SPECIAL_ID
 from ..syntax.layers import Layer
-from .text_dictionary import TextDictionary
+from .text_dictionary import TOKENS, TextDictionary
 
 
 class FactoredDictionary(TextDictionary):
@@ -33,12 +33,12 @@ class FactoredDictionary(TextDictionary):
 
     def plain(self, ids: Tensor) -> Tensor:
         """Return ids without marks, for models."""
-        return ids % self.size
+        return super().plain(ids) % self.size
 
     def __getitem__(self, idx: Any) -> str:
         """Return the subword of an id, restored if the id is marked."""
         label, plain = divmod(int(idx), self.size)
-        if label <= SPECIAL_ID:
+        if label <= SPECIAL_ID or idx >= TOKENS:
             return super().__getitem__(idx)
         labels = self.layer.inventory.symbols
         return restored(super().__getitem__(plain), labels[min(label, len(labels) - 1)])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ class FactoredPairDataset(BaseWrapperDataset):
         takes_all: whether a sentence of more than ``max_tokens`` becomes a batch of its own,
             instead of fairseq's error.
         ablate: removes features, if given.
+        extras: further items of pairs, by name; a batch has a list of each.
     """
 
     def __init__(
@@ -50,12 +52,13 @@ class FactoredPairDataset(BaseWrapperDataset):
         targets: Sequence[Tensor] | None = None,
         takes_all: bool = False,
         ablate: Ablation | None = None,
+        extras: Mapping[str, Sequence[Any]] = MappingProxyType({}),
     ) -> None:
         super().__init__(pairs)
         for rows in (factors, targets):
             if rows is not None and len(pairs) != len(rows):
                 raise InputError(f"{len(pairs)} sentences, but {len(rows)} rows of features")
-        self.targets, self.ablate = targets, ablate
+        self.targets, self.ablate, self.extras = targets, ablate, {**extras}
         self.factors, self.observer, self.takes_all = factors, observer, takes_all
 
     def __getitem__(self, index: int) -> dict[str, Any]:
@@ -65,7 +68,7 @@ class FactoredPairDataset(BaseWrapperDataset):
             item = item if rows is None else {**item, name: rows[index]}
         if self.ablate is not None and self.factors is not None:
             item["factors"] = self.ablate(item["factors"], int(index))
-        return item
+        return {**item, **{name: rows[index] for name, rows in self.extras.items()}}
 
     def collater(
         self, samples: list[dict[str, Any]], pad_to_length: dict[str, int] | None = None
@@ -83,7 +86,8 @@ class FactoredPairDataset(BaseWrapperDataset):
             rows = [found[i]["target_factors"].roll(1, 0) for i in ids]  # that of </s> comes first
             tokens = net_input["prev_output_tokens"]
             net_input["prev_output_factors"] = place_factors(tokens, rows, pad, ids)
-        if self.observer is not None and self.factors is not None:
+        batch |= {name: [found[i][name] for i in ids] for name in self.extras}
+        if self.observer is not None and (self.factors is not None or self.extras):
             self.observer(batch)
         return batch
 

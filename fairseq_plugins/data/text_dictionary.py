@@ -8,8 +8,11 @@ from itertools import chain
 from typing import Any
 
 from fairseq.data import Dictionary
+from torch import Tensor
 
 from ..syntax.forms import PLAIN, Form
+
+TOKENS = 1 << 30  # more than any id of a subword; fairseq prints ids of 32 bits
 
 
 class Joined(str):
@@ -19,7 +22,8 @@ class Joined(str):
 class TextDictionary(Dictionary):
     """A fairseq dictionary of subwords, with a function that joins space-separated subwords.
 
-    Text never shows the symbols of the ``form`` of sentences, such as tokens of languages.
+    Text never shows the symbols of the ``form`` of sentences, such as tokens of languages. Ids from
+    `TOKENS` on are tokens of finished sentences, each in the place of a subword.
     """
 
     def __init__(
@@ -28,6 +32,29 @@ class TextDictionary(Dictionary):
         vars(self).update(vars(dictionary))
         around = chain.from_iterable(form.ids(self.index, self.unk()))
         self.join, self.silent = join, {*around} - {self.eos()}
+        self._tokens: list[tuple[int, str]] = []  # each with its subword
+        self._ids: dict[tuple[int, str], int] = {}
+
+    def id_of(self, subword: int, token: str) -> int:
+        """Return the id of a token in the place of a subword."""
+        if (subword, token) not in self._ids:
+            self._ids[subword, token] = TOKENS + len(self._tokens)
+            self._tokens.append((subword, token))
+        return self._ids[subword, token]
+
+    def plain(self, ids: Tensor) -> Tensor:
+        """Return ids of subwords, for models."""
+        if not self._tokens:
+            return ids
+        subwords = ids.new_tensor([subword for subword, _ in self._tokens])
+        of_tokens = subwords[(ids - TOKENS).clamp_min(0)]
+        return ids.where(ids < TOKENS, of_tokens)
+
+    def __getitem__(self, idx: Any) -> str:
+        """Return the subword or token of an id."""
+        if int(idx) < TOKENS:
+            return super().__getitem__(idx)
+        return self._tokens[int(idx) - TOKENS][1]
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out `join`, which processes that make batches do not need."""

@@ -13,7 +13,7 @@ from .manifests import read_manifest
 from .products import check_whole
 from .translation_manifest import TranslationManifest
 
-_SHARED = ("pair", "features", "heads", "target_features", "annotator_id")
+_SHARED = ("pair", "features", "heads", "target_features", "annotator_id", "protect")
 
 
 def shared_manifest(folders: Sequence[str]) -> TranslationManifest:

@@ -21,6 +21,8 @@ from .manifest import Manifest, is_count, outside
 
 SETTINGS = ("tokenizer", "normalizer", "subwords")  # of the segmentation of a side
 MODELS = ("model", "vocabulary")  # its files
+PROTECTED = "protected"  # stream of code points: the texts of a source line's protected spans
+CHARACTERS = 0x110000  # code points
 CODES, PIECES = "codes.bpe", "sentencepiece.model"  # a model's file, by its method
 TRANSLATION_FILE = re.compile(  # of such a folder, without its manifest
     rf"({re.escape(CODES)}|{re.escape(PIECES)}|vocab\.[^.]+|dict\..+\.txt"
@@ -68,6 +70,11 @@ class TranslationManifest(Manifest):
     def form(self, side: str) -> Form:
         """Return the form of the sentences of the ``source`` or ``target``."""
         return Form.read(self.segmentation.get(side, {}).get("form", ""))
+
+    @property
+    def protect(self) -> Any:
+        """The preparation's entry of what it protects, if anything; see `text.protected`."""
+        return self.options.get("protect")
 
     @property
     def cutting(self) -> str:

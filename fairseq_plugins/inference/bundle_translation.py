@@ -49,15 +49,16 @@ def translate_split(
     numbered = enumerate(read_split(translator, data, split))
     with replacing(output, "w") as out:
         while part := [*islice(numbered, WINDOW)]:
-            found = translator.of_ids([row for _, (_, row, _) in part], search)
+            held = [spans for _, (_, _, _, spans) in part]
+            found = translator.of_ids([row for _, (_, row, _, _) in part], search, held)
             out.writelines(f"{line}\n" for line in _log(part, found))
 
 
 def _log(
-    sentences: Sequence[tuple[int, tuple[str, Row, str]]], found: Sequence[Any]
+    sentences: Sequence[tuple[int, tuple[str, Row, str, Any]]], found: Sequence[Any]
 ) -> Iterator[str]:
     """Yield the lines of a log; scores are logarithms to base 2, as in fairseq."""
-    for (i, (source, _, target)), nbest in zip(sentences, found, strict=True):
+    for (i, (source, _, target, _)), nbest in zip(sentences, found, strict=True):
         yield f"S-{i}\t{source}"
         yield f"T-{i}\t{target}"
         for one in nbest:

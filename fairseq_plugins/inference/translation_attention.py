@@ -8,7 +8,6 @@ import torch
 from fairseq.data import data_utils
 from torch import Tensor
 
-from ..data.factored_dictionary import FactoredDictionary
 from ..errors import InputError
 from ..models.syntax_transformer import SyntaxTransformerModel
 from ..tasks.unanswered_rows import is_unanswered
@@ -77,8 +76,7 @@ def _weights(
     """Return the attention of a translation, (T, S), in one layer, of one head or the mean."""
     inputs = {k: v.to(translator.device) for k, v in inputs.items() if torch.is_tensor(v)}
     dictionary = translator.task.target_dictionary
-    if isinstance(dictionary, FactoredDictionary):
-        target = dictionary.plain(target)
+    target = dictionary.plain(target)
     previous = data_utils.collate_tokens(
         [target], dictionary.pad(), dictionary.eos(), False, True
     ).to(translator.device)  # (1, T)

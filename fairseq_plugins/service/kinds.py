@@ -87,6 +87,8 @@ def _record(line: Line, beam: Sequence[Any]) -> Record | Exception:
     if beam[0].score == -float("inf"):  # the model does not read it
         return Refused(CONTENT, f"texts[{line.number}] is longer than the model reads")
     best = [{"translation": one.text, "score": one.score} for one in beam]
+    for record, one in zip(best, beam):
+        record |= {"misfits": [*one.misfits]} if one.misfits else {}
     return {"id": str(line.number), **best[0], "n_best": best}
 
 

@@ -26,6 +26,7 @@ class EncodedSentence:
     # number of words that the annotator split otherwise, or without a subword of their own
     repaired: int = 0
     left_out: bool = False  # whether the sentence was too long, and is empty here
+    protected: tuple[str, ...] = ()  # text of each number of `text.protected`
 
     def ids(self, layer: Layer) -> list[int]:
         """Return the subwords' ids in a layer that is a column."""

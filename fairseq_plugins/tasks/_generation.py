@@ -3,7 +3,7 @@
 import logging
 import sys
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,37 +26,45 @@ class InferenceTokens(list):
 
     Attributes:
         factors: for each sentence its feature ids, (S, F).
+        extras: further items of the sentences, see `FactoredPairDataset`.
     """
 
-    def __init__(self, tokens: Sequence[Tensor], factors: Sequence[Tensor]) -> None:
+    def __init__(
+        self, tokens: Sequence[Tensor], factors: Sequence[Tensor], **extras: Sequence[Any]
+    ) -> None:
         super().__init__(tokens)
-        self.factors = list(factors)
+        self.factors, self.extras = list(factors), extras
 
 
 class FactorQueue:
-    """Features of current batches, which interactive translation drops and takes back here.
+    """Features and extras of current batches, which interactive translation drops.
 
     Batches keep their order; the tokens are compared, so that a mistake is detected.
     """
 
     def __init__(self) -> None:
-        self._batches: deque[tuple[Tensor, Tensor]] = deque()
+        self._batches: deque[Mapping[str, Any]] = deque()
+
+    def __len__(self) -> int:
+        return len(self._batches)
 
     def clear(self) -> None:
         self._batches.clear()
 
     def put(self, batch: Mapping[str, Any]) -> None:
-        net_input = batch["net_input"]
-        self._batches.append((net_input["src_tokens"], net_input["src_factors"]))
+        self._batches.append(batch)
 
-    def take(self, src_tokens: Tensor) -> Tensor:
-        """Return the features of the oldest batch, (B, S, F), on the device of ``src_tokens``."""
+    def give(self, sample: dict[str, Any], extras: Iterable[str]) -> None:
+        """Give a batch the features, (B, S, F), and extras of the oldest batch here."""
         if not self._batches:
             raise RuntimeError("a batch arrived whose source features were never made")
-        tokens, factors = self._batches.popleft()
+        batch, net_input = self._batches.popleft(), sample["net_input"]
+        tokens, src_tokens = batch["net_input"]["src_tokens"], net_input["src_tokens"]
         if not torch.equal(tokens, src_tokens.to(tokens.device)):
             raise RuntimeError("source features and tokens got out of step")
-        return factors.to(src_tokens.device)
+        if "src_factors" in batch["net_input"]:
+            net_input["src_factors"] = batch["net_input"]["src_factors"].to(src_tokens.device)
+        sample |= {name: batch[name] for name in extras if name in batch}
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from ..errors import InputError
 from ..syntax.forms import Form
 from ..syntax.layers import Layer
 from ..text import unanswered
-from . import _generation, _target_factors, unanswered_rows
+from . import _generation, _target_factors, protected_spans, unanswered_rows
 from ._models_read import ModelsRead
 from .folder_warnings import Warnings
 
@@ -123,7 +123,7 @@ class RawTextTask(TranslationTask):
         first, limit = self._sentences + 1, self.models.limit
         longest = int(self.manifest.options.get("max_characters", unanswered.LONGEST_LINE))
         read, whole = unanswered.taken(lines, first, longest, cut=self.cfg.truncate_source)
-        tokens, factors, marks = [], [], []
+        tokens, factors, marks, protected = [], [], [], []
         most = None if self.cfg.truncate_source else limit
         for is_whole, sentence in zip(whole, self.source_encoder.encode(read, most)):
             ids, row = self._ids_and_factors(sentence)
@@ -133,10 +133,12 @@ class RawTextTask(TranslationTask):
                 ids, row = [self.src_dict.eos()] * mark, row[-1:].repeat(mark, 1)
             marks.append(mark)
             tokens.append(torch.tensor(ids))
+            protected.append((first + len(protected), sentence.protected))
             factors.append(row if self.ablation is None else self.ablation(row, self._sentences))
             self._sentences += 1
         unanswered.report(marks, first, f"{limit} subwords or {longest} characters", CUT)
-        return _generation.InferenceTokens(tokens, factors), [len(t) for t in tokens]
+        extras = {protected_spans.KEY: protected} if self.manifest.protect else {}
+        return _generation.InferenceTokens(tokens, factors, **extras), [len(t) for t in tokens]
 
     def _ids_and_factors(self, sentence: Any) -> tuple[list[int], Tensor]:
         """Return a sentence's S ids and its features (S, F), cut if requested.
@@ -164,10 +166,9 @@ class RawTextTask(TranslationTask):
         self._queue.clear()
         how = {"tgt_dict": self.target_dictionary, "constraints": constraints}
         pairs = LanguagePairDataset(src_tokens, src_lengths, self.source_dictionary, **how)
-        if not self.source_layers:
-            return FactoredPairDataset(pairs, None, takes_all=True)
-        factors, observer = src_tokens.factors, self._queue.put
-        return FactoredPairDataset(pairs, factors, observer=observer, takes_all=True)
+        factors = src_tokens.factors if self.source_layers else None
+        more: dict[str, Any] = {"observer": self._queue.put, "extras": src_tokens.extras}
+        return FactoredPairDataset(pairs, factors, takes_all=True, **more)
 
     def inference_step(
         self, generator: Any, models: list[Any], sample: dict[str, Any], *more: Any, **how: Any
@@ -177,8 +178,9 @@ class RawTextTask(TranslationTask):
         Unanswered rows (`unanswered_rows`) get empty translations.
         """
         net_input = sample["net_input"]
-        if self.source_layers and "src_factors" not in net_input:
-            net_input["src_factors"] = self._queue.take(net_input["src_tokens"])
+        bare = self.source_layers and "src_factors" not in net_input
+        if bare or ("id" not in sample and self._queue):
+            self._queue.give(sample, [protected_spans.KEY])
         if not more:
             how["prefix_tokens"] = self._begun(net_input["src_tokens"], how.get("prefix_tokens"))
         found = super().inference_step(generator, models, sample, *more, **how)
@@ -188,6 +190,8 @@ class RawTextTask(TranslationTask):
             if self.models.predicted:
                 _target_factors.add_factors(models, sample, found)
         self._restore(sample, found, is_scored=is_scored)
+        if protected_spans.KEY in sample:
+            protected_spans.restore(sample, found, self.tgt_dict)
         return found
 
     def build_generator(self, models: Any, args: Any, *more: Any, **how: Any) -> Any:

@@ -43,6 +43,7 @@ from . import (
     _start,
     _validation_bleu,
     folder_warnings,
+    protected_spans,
 )
 from ._models_read import ModelsRead
 from ._raw_text import RawTextTask
@@ -201,9 +202,12 @@ class SyntaxTranslationTask(RawTextTask):
         factors = open_rows(*opened, self.source_layers, controls=self.models.in_force, **how)
         ablate = None if training and task_cfg is None else self.ablation
         super().load_dataset(split, epoch=epoch, combine=combine)
-        pairs = self.datasets[split]
+        pairs, extras = self.datasets[split], {}
         pairs.eos = self.tgt_dict.index(self.forms["target"].after[-1])
-        self.datasets[split] = FactoredPairDataset(pairs, factors, targets=targets, ablate=ablate)
+        if task_cfg is not None and manifest.protect and not combine:
+            extras[protected_spans.KEY] = protected_spans.read_spans(folder, manifest, split)
+        how = {"targets": targets, "ablate": ablate, "extras": extras}
+        self.datasets[split] = FactoredPairDataset(pairs, factors, **how)
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
         """Build a model, with its training conditions in its checkpoint.

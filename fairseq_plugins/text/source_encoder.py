@@ -17,7 +17,16 @@ from ..syntax.layers import OF_TARGETS, Layer, given_names, layers_of
 from ..syntax.sentence import EncodedSentence
 from ..syntax.subwords import align, joined_spans, locate_words
 from .annotators import needs_annotator, reopen_annotator, warn_of_other
-from .raw_text import detokenize, line_reader, unescape
+from .protected import (
+    ProtectedSegmenter,
+    Protection,
+    Taken,
+    plain,
+    reader,
+    restored,
+    words_of,
+)
+from .raw_text import detokenize, line_reader
 from .sampled import Sampled
 from .segment import Segmenter, load_segmenter, read_vocabulary
 from .word_layers import carried, match_alike, match_words, sentence_of
@@ -37,10 +46,11 @@ class AnnotatedLine:
     # number of words with values from an annotation of other words
     repaired: int = 0
     failed: bool = False  # whether annotation and text have different characters
+    protected: tuple[str, ...] = ()  # text of each stand-in
 
 
 def annotate_lines(
-    texts: Sequence[str],
+    lines: Sequence[Taken],
     tokenizer: str,
     annotator: Any = None,
     given: Sequence[Annotation] | None = None,
@@ -48,19 +58,26 @@ def annotate_lines(
     """Find the words of clean lines, and their annotation.
 
     Args:
-        texts, tokenizer: lines of `raw_text.line_reader`, and their kind.
-        annotator: `text.annotate.Annotator`, or None.
+        lines, tokenizer: lines of `protected.reader`, and their kind.
+        annotator: `text.annotate.Annotator`, or None. It reads protected words in full; if it finds
+            the words, a letter in place of each protected span.
         given: annotations, one per line, instead of an annotator.
     """
     found = tokenizer == "none"  # by the annotator
-    words = [text.split() if found else [unescape(w) for w in text.split()] for text in texts]
+    texts = [line.text for line in lines]
+    words = [words_of(line.text, line.spans, escaped=not found) for line in lines]
     if given is None and annotator is None:
-        spans = (joined_spans(text.split()) for text in texts)
-        return [AnnotatedLine(*line) for line in zip(texts, words, spans)]
-    if given is None:
-        given = annotator.annotate_text(texts) if found else annotator.annotate_words(words)
-    annotate = _with_found_words if found else _with_given_words
-    return [annotate(text, line, note) for text, line, note in zip(texts, words, given)]
+        made = [AnnotatedLine(t, w, joined_spans(t.split())) for t, w in zip(texts, words)]
+    else:
+        if given is None and found:
+            given = annotator.annotate_text(
+                [plain(one.text, "x") if one.spans else one.text for one in lines]
+            )
+        elif given is None:
+            given = annotator.annotate_words(words)
+        annotate = _with_found_words if found else _with_given_words
+        made = [annotate(text, line, note) for text, line, note in zip(texts, words, given)]
+    return [replace(one, protected=line.spans) for one, line in zip(made, lines)]
 
 
 def _with_found_words(text: str, words: list[str], note: Annotation) -> AnnotatedLine:
@@ -89,8 +106,9 @@ def encode_line(
     subwords, spans = segmenter.segment(reduced(line.text, layers))
     alignment = align(line.text, spans, line.spans)
     spelt = [line.text[begin:end] for begin, end in spans]
-    pieces, misfits = (subwords, alignment.word_of), {"misaligned": alignment.misaligned}
-    return sentence_of(layers, line.words, pieces, line.layers, spelt, **misfits)
+    pieces = (subwords, alignment.word_of)
+    more = {"misaligned": alignment.misaligned, "protected": line.protected}
+    return sentence_of(layers, line.words, pieces, line.layers, spelt, **more)
 
 
 def reduced(text: str, layers: Iterable[Layer]) -> str:
@@ -102,7 +120,7 @@ class SourceEncoder:
     """All steps from a raw source line to the model's input.
 
     Args:
-        tokenizer, normalizer, lang: see `text.raw_text.line_reader`.
+        how, lang, protection: see `text.protected.reader`.
         segmenter: the subword model.
         layers: layers to give, learnt ones with the inventory of their folder.
         annotator: annotates words; None without annotation.
@@ -110,18 +128,18 @@ class SourceEncoder:
 
     def __init__(
         self,
-        tokenizer: str,
-        normalizer: str,
+        how: dict[str, Any],
         lang: str,
         segmenter: Segmenter,
         layers: Sequence[Layer],
         annotator: Any = None,
+        protection: Protection | None = None,
     ) -> None:
         for layer in layers:
             if layer.annotated and annotator is None:
                 raise InputError(f"feature {layer.name!r} needs a spaCy pipeline")
-        self.read = line_reader(tokenizer, normalizer, lang)
-        self.tokenizer, self.segmenter = tokenizer, segmenter
+        self.read = reader(how, lang, protection)
+        self.tokenizer, self.segmenter = how["tokenizer"], segmenter
         self.layers, self.annotator = tuple(layers), annotator
 
     @property
@@ -134,14 +152,13 @@ class SourceEncoder:
         cls, folder: Path, manifest: TranslationManifest, spacy_model: str | None = None
     ) -> SourceEncoder:
         """Build the encoder that prepared ``folder``; warn if its pipeline has changed."""
-        settings = manifest.segmentation["source"]
         encoder = cls(
-            settings["tokenizer"],
-            settings["normalizer"],
+            manifest.segmentation["source"],
             manifest.source_lang,
-            folder_segmenter(folder, settings),
+            folder_segmenter(folder, manifest, "source"),
             bound_layers(folder, manifest),
             folder_annotator(folder, manifest, spacy_model),
+            protection_of(manifest),
         )
         warn_of_other(folder, manifest.annotator_id, encoder.annotator)
         return encoder
@@ -152,10 +169,10 @@ class SourceEncoder:
         A line of ``limit`` subwords or more is left out before annotation. Lines have no values of
         given layers; a model with such layers refuses raw text.
         """
-        texts = [self.read(line) for line in lines]
-        long = [limit is not None and self._reaches(text, limit) for text in texts]
-        texts = ["" if is_long else text for text, is_long in zip(texts, long)]
-        annotated = annotate_lines(texts, self.tokenizer, self.annotator)
+        read = [self.read(line) for line in lines]
+        long = [limit is not None and self._reaches(line.text, limit) for line in read]
+        read = [Taken("") if is_long else line for line, is_long in zip(read, long)]
+        annotated = annotate_lines(read, self.tokenizer, self.annotator)
         for name in given_names(layer.name for layer in self.layers):  # raw text has none
             annotated = [
                 replace(line, layers=line.layers | {name: [NO_VALUE] * len(line.words)})
@@ -177,30 +194,29 @@ class TargetDecoder:
     """Turns the model's target subwords into text, and (for constraints) text into subwords.
 
     Args:
-        tokenizer, lang, normalizer: how the target text was split into words.
+        how, lang, protection: how the target text was split into words, see `protected.reader`.
         segmenter: its subword model.
         layers: of the target subwords; their information is not in the split text.
     """
 
     def __init__(
         self,
-        tokenizer: str,
+        how: dict[str, Any],
         lang: str,
         segmenter: Segmenter,
-        normalizer: str = "none",
         layers: Sequence[Layer] = (),
+        protection: Protection | None = None,
     ) -> None:
-        self.layers = tuple(layers)
-        self.tokenizer, self.lang, self.segmenter = tokenizer, lang, segmenter
-        self.tokenize = line_reader(tokenizer, normalizer, lang)
+        self.layers, self.protection = tuple(layers), protection
+        self.tokenizer, self.lang, self.segmenter = how["tokenizer"], lang, segmenter
+        self.tokenize = line_reader(how["tokenizer"], how["normalizer"], lang)
 
     @classmethod
     def from_folder(cls, folder: Path, manifest: TranslationManifest) -> TargetDecoder:
         """Build the decoder of a prepared folder's target side."""
-        how = manifest.segmentation["target"]
-        segmenter = folder_segmenter(folder, how)
-        layers = layers_of(manifest.target_features)
-        return cls(how["tokenizer"], manifest.target_lang, segmenter, how["normalizer"], layers)
+        how, layers = manifest.segmentation["target"], layers_of(manifest.target_features)
+        segmenter = folder_segmenter(folder, manifest, "target")
+        return cls(how, manifest.target_lang, segmenter, layers, protection_of(manifest))
 
     def add_subwords(self, text: str) -> str:
         """Split words into subwords, separated by spaces."""
@@ -211,17 +227,27 @@ class TargetDecoder:
         return self.segmenter.join(text)
 
     def detokenize(self, text: str) -> str:
-        """Join words to a line of text."""
-        return detokenize(text, self.tokenizer, self.lang)
+        """Join words to a line of text, with the protected spans in it."""
+        found = detokenize(text, self.tokenizer, self.lang)
+        return found if self.protection is None else restored(found)
 
 
-def folder_segmenter(folder: Path, settings: dict[str, Any]) -> Segmenter:
-    """Load the subword model of a manifest (with files beside the manifest)."""
+def protection_of(manifest: TranslationManifest) -> Protection | None:
+    """Return what was protected in a prepared folder, if anything."""
+    return Protection.recorded(manifest.protect)
+
+
+def folder_segmenter(folder: Path, manifest: TranslationManifest, side: str) -> Any:
+    """Load the subword model of a side of a manifest (with files beside the manifest)."""
+    settings = manifest.segmentation[side]
     model, vocabulary = (
         Path(folder) / settings[name] if settings.get(name) else None
         for name in ("model", "vocabulary")
     )
-    return load_segmenter(settings["subwords"], model, vocabulary and read_vocabulary(vocabulary))
+    known = vocabulary and read_vocabulary(vocabulary)
+    found = load_segmenter(settings["subwords"], model, known)
+    marks = settings["subwords"] == "sentencepiece"
+    return found if protection_of(manifest) is None else ProtectedSegmenter(found, marks=marks)
 
 
 def folder_annotator(folder: Path, manifest: TranslationManifest, named: str | None = None) -> Any:

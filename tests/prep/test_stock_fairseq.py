@@ -44,7 +44,7 @@ def segment(corpus: Path, folder: Path) -> Path:
     manifest = read_manifest(folder)
     for side, lang in (("source", "en"), ("target", "de")):
         settings = manifest.segmentation[side]
-        segmenter = folder_segmenter(folder, settings)
+        segmenter = folder_segmenter(folder, manifest, side)
         read = line_reader(settings["tokenizer"], settings["normalizer"], lang)
         for split in SPLITS:
             lines = (corpus / f"{split}.{lang}").read_text(encoding="utf-8").split("\n")[:-1]

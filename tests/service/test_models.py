@@ -47,7 +47,10 @@ class Stand:
         return self.answer(items)
 
     def hypotheses(self, texts, **search):
-        return [[SimpleNamespace(text=text, score=0.0)] for text in self.answer(texts) and texts]
+        return [
+            [SimpleNamespace(text=text, score=0.0, misfits=())]
+            for text in self.answer(texts) and texts
+        ]
 
 
 def bundle(path, task="text_classification"):

@@ -16,6 +16,7 @@ from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.recipes.translation import prepare
 from fairseq_plugins.syntax.layers import LAYERS, layers_of
 from fairseq_plugins.text import source_encoder
+from fairseq_plugins.text.protected import Taken
 from fairseq_plugins.text.segment import WordSegmenter
 from fairseq_plugins.text.source_encoder import (
     SourceEncoder,
@@ -25,6 +26,7 @@ from fairseq_plugins.text.source_encoder import (
 )
 
 PAIRS = invented_pairs(30)
+UNCUT = {"tokenizer": "none", "normalizer": "none", "subwords": "none"}
 
 
 @pytest.fixture
@@ -54,7 +56,7 @@ def test_inference_makes_the_rows_of_the_folder(batch, folder) -> None:
 
 def test_decoder_gives_words_and_text_back(folder) -> None:
     decoder = TargetDecoder.from_folder(folder, read_manifest(folder))
-    segmenter = folder_segmenter(folder, read_manifest(folder).segmentation["target"])
+    segmenter = folder_segmenter(folder, read_manifest(folder), "target")
     words = "DAS IST , nICHT ?"
     pieces = " ".join(segmenter.segment(words)[0])
     assert "@@" in pieces
@@ -76,10 +78,9 @@ def test_another_tagger_warns(folder, rule_tagger, monkeypatch, caplog) -> None:
 
 def test_parts_of_speech_need_a_tagger() -> None:
     with pytest.raises(InputError, match="feature 'pos' needs a spaCy pipeline"):
-        SourceEncoder("none", "none", "en", WordSegmenter(), layers_of(("pos",)))
-    sentences = SourceEncoder("none", "none", "en", WordSegmenter(), layers_of(("case",))).encode(
-        ["A b", ""]
-    )
+        SourceEncoder(UNCUT, "en", WordSegmenter(), layers_of(("pos",)))
+    encoder = SourceEncoder(UNCUT, "en", WordSegmenter(), layers_of(("case",)))
+    sentences = encoder.encode(["A b", ""])
     upper, lower = LAYERS["case"].inventory.ids(["upper", "lower"])
     assert [s.layers for s in sentences] == [{"case": [upper, lower]}, {"case": []}]
 
@@ -105,7 +106,7 @@ class Contracting(RuleAnnotator):
 
 
 def test_words_the_tagger_cuts_again_are_counted() -> None:
-    line = source_encoder.annotate_lines(["I don't know"], "pretokenized", Contracting())[0]
+    line = source_encoder.annotate_lines([Taken("I don't know")], "pretokenized", Contracting())[0]
     assert (line.words, line.repaired, line.failed) == (["I", "don't", "know"], 1, False)
     tags = Contracting().annotate_words([["I", "do", "n't", "know"]])[0].layers["pos"]
     assert line.layers["pos"] == [tags[0], tags[1], tags[3]]

@@ -23,6 +23,7 @@ from fairseq_plugins.prep.recipes.translation import prepare
 from fairseq_plugins.syntax.annotation import Annotation
 from fairseq_plugins.syntax.labels import SPECIAL_ID, UPOS
 from fairseq_plugins.syntax.layers import layers_of
+from fairseq_plugins.text.protected import Taken
 from fairseq_plugins.text.raw_text import TOKENIZERS, line_reader
 from fairseq_plugins.text.source_encoder import SourceEncoder, annotate_lines, encode_line
 
@@ -63,7 +64,7 @@ def test_every_subword_gets_one_label_a_feature(kind, lines, segmenters) -> None
         read = line_reader(tokenizer, "none", "en")
         texts = [read(line) for line in lines]
         for annotator in (RuleAnnotator(), LyingAnnotator()):
-            annotated = annotate_lines(texts, tokenizer, annotator)
+            annotated = annotate_lines([*map(Taken, texts)], tokenizer, annotator)
             assert [line.text for line in annotated] == texts
             for line in annotated:
                 check_sentence(line, encode_line(line, segmenter, layers_of(NAMES)))

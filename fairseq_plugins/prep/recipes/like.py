@@ -22,6 +22,8 @@ from ...pretrained.translation_models import dictionary_beside, read_model
 from ...syntax.layers import OF_TARGETS, layers_of
 from ...text.annotate import check_recorded
 from ...text.annotators import is_default
+from ...text.protected import Protection
+from ...text.source_encoder import protection_of
 from .layer_options import NOTHING, apart, read_layers
 from .translation_options import MODELS, TranslationOptions
 
@@ -135,6 +137,7 @@ def settings_of(folder: Path) -> dict[str, Any]:
     if any(layer.learnt for layer in layers_of(manifest.layers)):
         found["layer_dicts"] = str(folder)
     found |= {f"{side}_form": one.get("form", "") for side, one in manifest.segmentation.items()}
+    found["protect"] = protection_of(manifest) or ""
     found["conllu"] = bool(manifest.options.get("conllu"))
     found["spacy_model"] = manifest.options.get("spacy_model") or ""
     kind, model = sides[0]["subwords"], sides[0]["model"]
@@ -157,6 +160,8 @@ def _agree(name: str, given: Any, taken: Any) -> bool:
         return Path(given).resolve() == Path(taken).resolve()
     if name == "features":
         return set(filter(None, given.split(","))) == set(filter(None, taken.split(",")))
+    if name == "protect":
+        return Protection.asked(given) == taken
     return given == taken or (name == "spacy_model" and is_default(given) and is_default(taken))
 
 
@@ -188,6 +193,8 @@ def _differences(
     for name in SETTINGS:
         if side and side[name] != getattr(options, name):
             yield flag_of(name), side[name], getattr(options, name)
+    if side and protection_of(manifest) != options.protection:
+        yield flag_of("protect"), manifest.protect, options.protect
     ours = [name for name in options.target_names if name in OF_TARGETS]
     theirs = [name for name in manifest.target_features if name in OF_TARGETS]
     if theirs != ours:

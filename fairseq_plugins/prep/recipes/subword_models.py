@@ -14,9 +14,11 @@ from ...data.dictionaries import build_dictionary, load_dictionary, token_ids
 from ...data.translation_manifest import CODES, PIECES
 from ...errors import InputError
 from ...files import copy, replacing, write_bytes, write_text
+from ...option_flags import flag_of
 from ...syntax.forms import Form
 from ...syntax.rows import Rows
 from ...text import segment
+from ...text.protected import PLACES, STAND_INS, plain
 from ...text.sampled import drawable
 from ..chunks import Chunk, EncodedChunk
 from .translation_chunks import SOURCE, TARGET, annotated_rows
@@ -39,7 +41,7 @@ def obtain_models(
     kind, name = options.subwords, {"subword_nmt": CODES, "sentencepiece": PIECES}
     model = folder / name[kind] if kind in name else None
     train = [job for job in jobs if job.split.startswith("train")]
-    counts = cache(partial(word_counts, train))  # read once, on demand
+    counts = cache(partial(word_counts, options, train))  # read once, on demand
     if model:
         learnt = work / name[kind]
         given = options.bpe_codes if kind == "subword_nmt" else options.sentencepiece_model
@@ -72,7 +74,8 @@ def _learn(options: TranslationOptions, jobs: list[Chunk], counts: WordCounts, p
         _warn_of_few_merges(codes, options.bpe_size)
         return
     rows = (row for job in jobs for row in annotated_rows(job))
-    lines = (row[side] for row in rows for side in ("t", "y") if row[side])
+    texts = (row[side] for row in rows for side in ("t", "y") if row[side])
+    lines = map(plain, texts) if options.protect else texts
     write_bytes(
         path, segment.learn_sentencepiece(lines, options.bpe_size, options.sentencepiece_sample)
     )
@@ -90,12 +93,15 @@ def _warn_of_few_merges(codes: str, wanted: int) -> None:
         )
 
 
-def word_counts(jobs: list[Chunk]) -> dict[str, Counter[str]]:
+def word_counts(options: TranslationOptions, jobs: list[Chunk]) -> dict[str, Counter[str]]:
     """Count the words of annotated chunks, on both sides."""
     found: dict[str, Counter[str]] = {side: Counter() for side in SIDES}
     for row in chain.from_iterable(map(annotated_rows, jobs)):
         found[SOURCE].update(row["t"].split())
         found[TARGET].update(row["y"].split())
+    for counts in found.values() if options.protect else ():
+        for one in STAND_INS:
+            del counts[one]
     return found
 
 
@@ -142,6 +148,11 @@ def check_given(options: TranslationOptions) -> None:
             form = options.forms["source" if name == "srcdict" else "target"]
             dictionary = load_dictionary(path)
             form.ids(dictionary.index, dictionary.unk())
+            if options.protect and (lacking := [p for p in PLACES if p not in dictionary]):
+                raise InputError(
+                    f"{flag_of(name)} {path} has no {lacking[0]}, which --protect needs: take the "
+                    "dictionary of a folder prepared with --protect"
+                )
 
 
 def write_dictionaries(
@@ -182,6 +193,10 @@ def write_dictionaries(
         made[side] = (
             load_dictionary(path) if path else build_dictionary(counts[side], *limits[side])
         )
+        if options.protect and not path:
+            for place in PLACES:
+                made[side].add_symbol(place, n=0)
+            made[side].pad_to_multiple_(8)
         with replacing(folder / f"dict.{lang}.txt", "w") as stream:
             made[side].save(stream)
     return made
@@ -194,7 +209,8 @@ def _add_drawable(
     counts: dict[str, Counter[str]],
 ) -> None:
     """Count subwords that only samples have as the rarest."""
-    words = word_counts([chunk for chunk in chunks if chunk.split.startswith("train")])
+    train = [chunk for chunk in chunks if chunk.split.startswith("train")]
+    words = word_counts(options, train)
     for side, segmenter in zip(SIDES, segmenters):
         least = max(1, options.thresholdsrc, options.thresholdtgt)
         for piece in drawable(segmenter, words[side]):

@@ -15,7 +15,7 @@ from ...corpora.parallel_text import CHUNK_LINES, Scan, check_parallel, scan_fil
 from ...data.manifest import CONLLU as GIVEN_BY
 from ...data.manifest import Manifest, tool_versions
 from ...data.text_columns import WORDS
-from ...data.translation_manifest import TranslationManifest
+from ...data.translation_manifest import CHARACTERS, PROTECTED, TranslationManifest
 from ...errors import InputError
 from ...files import sha256
 from ...syntax.annotation import annotator_line
@@ -23,7 +23,7 @@ from ...syntax.layer import SUBWORD, WORD_OF
 from ...syntax.layers import columns_of, layers_of
 from ...syntax.rows import Rows, stream_layout
 from ...text import annotators
-from ...text.raw_text import line_reader
+from ...text.protected import reader
 from ...text_reading import numbered_lines
 from .. import engine
 from ..chunks import NO_BOUND, Chunk, EncodedChunk
@@ -78,6 +78,7 @@ class TranslationRecipe(engine.Recipe):
     def __init__(self, options: TranslationOptions) -> None:
         self.options = options
         self.files, self.given = options.input_files(), options.given_models()
+        self.protected = [f"{options.source_lang}.{PROTECTED}"] if options.protection else []
         self.encodes_apart = options.cuts_at_once
         langs = {SOURCE: options.source_lang, TARGET: options.target_lang}
         self.langs = {k: v for k, v in langs.items() if k == SOURCE or not options.only_source}
@@ -163,11 +164,12 @@ class TranslationRecipe(engine.Recipe):
             found |= {f"{lang}.{WORDS}": most + 1} if layers else {}
             streams = layer_streams(lang, layers).items()
             found |= {name: layer.id_count(most) for name, layer in streams}
-        return found
+        return found | dict.fromkeys(self.protected, CHARACTERS)
 
     def load(self, chunk: Chunk) -> EncodedChunk:
         """Look up the subwords of a chunk."""
         bounds, alike, learnt = {SOURCE: 0, TARGET: 0}, [], {}
+        bounds |= dict.fromkeys(self.protected, CHARACTERS)
         for side, lang in self.langs.items():
             own = layer_streams(lang, self.layers[lang])
             bounds |= {name: layer.id_count(NO_BOUND - 1) for name, layer in own.items()}
@@ -312,14 +314,14 @@ def scan_inputs(options: TranslationOptions, files: dict[str, dict[str, Path]]) 
 
 def check_values(sides: Mapping[str, Scan], options: TranslationOptions) -> None:
     """Refuse files with more or fewer values than words in a line."""
-    read = line_reader(options.tokenizer, options.normalizer, options.source_lang)
+    read = reader(vars(options), options.source_lang, options.protection)
     for name in value_sides(sides):
         source, other = sides[SOURCE].path, sides[name].path
         lines = zip(numbered_lines(source), numbered_lines(other))
         for (number, words), (_, values) in lines:
             if len(words) > options.max_characters:  # such lines are dropped, or refused
                 continue
-            counts = [len(text.split()) for text in (values, read(words))]
+            counts = [len(text.split()) for text in (values, read(words).text)]
             if counts[0] != counts[1]:
                 raise InputError(
                     f"{other}:{number}: {counts[0]} values for the {counts[1]} words of "

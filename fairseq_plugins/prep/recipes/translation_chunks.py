@@ -13,6 +13,7 @@ from typing import Any
 from ...corpora.conllu import parse_block, read_blocks
 from ...corpora.parallel_text import read_chunk
 from ...data.text_columns import WORDS
+from ...data.translation_manifest import PROTECTED
 from ...errors import InputError
 from ...syntax.annotation import Annotation
 from ...syntax.casing import MIXED
@@ -21,7 +22,8 @@ from ...syntax.layers import OF_TARGETS, Layer, layers_of
 from ...syntax.rows import Rows
 from ...syntax.sentence import EncodedSentence
 from ...syntax.subwords import joined_spans
-from ...text.raw_text import line_reader, overlong_words, unescape
+from ...text.protected import ProtectedSegmenter, Taken, numbers_in, reader, words_of
+from ...text.raw_text import overlong_words
 from ...text.sampled import Sampled
 from ...text.segment import Segmenter
 from ...text.source_encoder import AnnotatedLine, annotate_lines, encode_line, reduced
@@ -54,25 +56,27 @@ def annotate_chunk(
     """Clean, tokenise, tag and parse the chunk's lines; write the annotated rows."""
     counts: Counter[str] = Counter()
     texts: Any = _read(options, chunk, SOURCE, options.source_lang)
-    targets: Any = _read(options, chunk, TARGET, options.target_lang)
+    targets: Any = _read(options, chunk, TARGET, options.target_lang, texts)
     kept = range(chunk.count)
+    sides = [side for side in (texts, targets) if side]
     if chunk.split.startswith("train"):
-        sides = [side for side in (texts, targets) if side]
         kept = [i for i in kept if _keep(options, [side[i] for side in sides], counts)]
+    if options.protect:
+        _count_protected(sides, kept, counts)
     annotated = _annotated(options, annotators[SOURCE], chunk, SOURCE, texts, kept)
     goals: Sequence[AnnotatedLine | None] = [None] * len(kept)
     if options.target_names:
         goals = _annotated(options, annotators[TARGET], chunk, TARGET, targets, kept)
     for name in value_sides(chunk.source.places):
         annotated = _with_values(chunk, name, list(kept), annotated)
-    if long := sum(overlong_words(texts[i]) for i in kept):
+    if long := sum(overlong_words(texts[i].text) for i in kept):
         counts["overlong_words"] = long
     rows = []
     for i, line, goal in zip(kept, annotated, goals):
         if _fits(options, chunk, i, (line, goal), counts):
             row = {"n": i, **_pack(options, line)}
             if goal is None:
-                rows.append(row | {"y": targets[i] if targets else ""})
+                rows.append(row | {"y": targets[i].text if targets else ""})
             else:
                 layers = layers_of(options.target_names)
                 rows.append(row | {"y": reduced(goal.text, layers), "g": _pack(options, goal)})
@@ -83,7 +87,7 @@ def encode_chunk(
     options: TranslationOptions, segmenters: tuple[Cutter, Cutter], chunk: Chunk
 ) -> None:
     """Split the annotated rows into subwords with features; write both."""
-    source, target = segmenters
+    source, target = (protecting(options, segmenter) for segmenter in segmenters)
     header, *rows = read_rows(chunk.file(ANNOTATED))
     notes: Counter[str] = Counter(header)
     lines: list[EncodedSentence] = []
@@ -98,6 +102,9 @@ def encode_chunk(
     sides = (SOURCE, options.source_lang, lines, layers)
     for side, lang, own, held in (sides, (TARGET, options.target_lang, goals, target_layers)):
         found.streams[side], found.symbols[side] = numbered(line.tokens for line in own)
+        if side == SOURCE and options.protect:
+            codes = ([*map(ord, "\n".join(line.protected))] for line in own)
+            found.streams[f"{lang}.{PROTECTED}"] = Rows.of(codes)
         if held:
             numbers = ([word + 1 for word in line.word_of] for line in own)
             found.streams[f"{lang}.{WORDS}"] = Rows.of(numbers)
@@ -108,6 +115,11 @@ def encode_chunk(
             lost_in = (goal.layers[layer.name].count(lost) for goal in goals)
             notes[f"{layer.name}_{MIXED}"] = sum(lost_in)
     replace(found, notes=dict(notes)).save(chunk.encoded)
+
+
+def protecting(options: TranslationOptions, segmenter: Cutter) -> Any:
+    marks = options.subwords == "sentencepiece"
+    return ProtectedSegmenter(segmenter, marks=marks) if options.protect else segmenter
 
 
 def layer_streams(lang: str, layers: Iterable[Layer]) -> dict[str, Layer]:
@@ -128,14 +140,38 @@ def annotated_rows(chunk: Chunk) -> Iterator[dict[str, Any]]:
 
 
 def _read(
-    options: TranslationOptions, chunk: Chunk, side: str, lang: str
-) -> list[str | None] | None:
-    """Read and tokenise the chunk's lines of a side, if present; None for overlong lines."""
+    options: TranslationOptions, chunk: Chunk, side: str, lang: str, source: Any = None
+) -> list[Taken | None] | None:
+    """Read and tokenise the chunk's lines of a side, if present; None for overlong lines.
+
+    Args:
+        source: for a target, the lines of its source.
+    """
     if side not in chunk.source.places:
         return None
-    read = line_reader(options.tokenizer, options.normalizer, lang)
-    raw = read_chunk(*chunk.source.places[side], count=chunk.count)
-    return [read(line) if len(line) <= options.max_characters else None for line in raw]
+    read = reader(vars(options), lang, options.protection)
+    path, first, number = chunk.source.places[side]
+    found: list[Taken | None] = []
+    for row, line in enumerate(read_chunk(path, first, number, count=chunk.count)):
+        known = source and source[row]
+        try:
+            fits = len(line) <= options.max_characters
+            found.append(read(line, known and known.spans) if fits else None)
+        except InputError as error:
+            raise InputError(f"{path}:{number + row}: {error}") from None
+    return found
+
+
+def _count_protected(
+    sides: Sequence[Sequence[Any]], kept: Iterable[int], counts: Counter[str]
+) -> None:
+    """Count protected spans of kept lines, and those that remained text or have no partner."""
+    for source, *target in ([side[i] for side in sides] for i in kept):
+        counts["protected"] += len(source.spans)
+        counts["protected_left_as_text"] += source.left
+        for one in target:
+            counts["protected_target_left_as_text"] += one.left
+            counts["protected_without_target"] += len(source.spans) - len(numbers_in(one.text))
 
 
 def _keep(options: TranslationOptions, pair: Sequence[Any], counts: Counter[str]) -> bool:
@@ -143,7 +179,7 @@ def _keep(options: TranslationOptions, pair: Sequence[Any], counts: Counter[str]
     if None in pair:
         counts["overlong"] += 1
         return False
-    sizes = [len(text.split()) for text in pair]
+    sizes = [len(line.text.split()) for line in pair]
     low, high = min(sizes), max(sizes)
     reasons = {
         "empty": low == 0,
@@ -200,7 +236,7 @@ def _with_values(
     values = read_chunk(path, offset, number, chunk.count)
     found = []
     for row, line in zip(kept, lines, strict=True):
-        words, own = [unescape(word) for word in line.text.split()], values[row].split()
+        words, own = words_of(line.text, line.protected), values[row].split()
         if len(own) != len(words):
             raise InputError(
                 f"{path}:{number + row}: {len(own)} values for the {len(words)} words of "
@@ -263,11 +299,14 @@ def _accept(
 def _pack(options: TranslationOptions, line: AnnotatedLine) -> dict[str, Any]:
     """Make part of a row from a line; words are stored only if the text does not determine them."""
     row = {"t": line.text, "l": line.layers}
+    row |= {"p": line.protected} if line.protected else {}
     return row | ({"w": line.words, "s": line.spans} if options.tokenizer == "none" else {})
 
 
 def _unpack(row: dict[str, Any]) -> AnnotatedLine:
+    text, spans = row["t"], tuple(row.get("p", ()))
     if "w" in row:
-        return AnnotatedLine(row["t"], row["w"], [tuple(s) for s in row["s"]], row["l"])
-    words = row["t"].split()
-    return AnnotatedLine(row["t"], [unescape(w) for w in words], joined_spans(words), row["l"])
+        words, places = row["w"], [tuple(s) for s in row["s"]]
+    else:
+        words, places = words_of(text, spans), joined_spans(text.split())
+    return AnnotatedLine(text, words, places, row["l"], protected=spans)

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from ...syntax.layers import (
     parse_targets,
 )
 from ...text.annotators import needs_annotator
+from ...text.protected import READY, Protection
 from ...text.raw_text import NORMALIZERS, TOKENIZERS
 from ...text.segment import SUBWORDS
 from ...text.source_encoder import MISALIGNMENTS
@@ -46,6 +48,7 @@ LATER = {  # recorded only if given
     "sentencepiece_alpha": None,
     "source_form": "",
     "target_form": "",
+    "protect": "",
 }
 SAMPLED = {"subword_nmt": "bpe_dropout", "sentencepiece": "sentencepiece_alpha"}
 USUAL_RATE = 0.1  # of both, in the papers
@@ -205,6 +208,12 @@ class TranslationOptions:
         "repair",
         choices=MISALIGNMENTS,
     )
+    protect: str = option(
+        f"text that becomes one token each and returns unchanged: {', '.join(READY)} (several with "
+        "commas), a file of terms, one per line (/.../ is a regular expression), or one regular "
+        "expression",
+        "",
+    )
     only_source: bool = option("prepare source files alone, without target files", False)
     workers: int = running("workers")
     overwrite: bool = running("overwrite")
@@ -341,6 +350,12 @@ class TranslationOptions:
         if self.bpe_vocabulary_threshold:
             raise InputError("--bpe-vocabulary-threshold counts subwords: it needs --trainpref")
 
+    @cached_property
+    def protection(self) -> Protection | None:
+        """What ``--protect`` protects."""
+        given: Any = self.protect  # of --like a protection
+        return Protection.asked(given) if isinstance(given, str) and given else given or None
+
     @property
     def needs_spacy(self) -> bool:
         """Whether a spaCy pipeline annotates the source."""
@@ -426,4 +441,5 @@ class TranslationOptions:
         """The options that decide the content."""
         # folders from before an option stay valid
         unused = (name for name, default in LATER.items() if getattr(self, name) == default)
-        return recorded(self, *unused, *unrecorded(self))
+        found = recorded(self, *unused, *unrecorded(self))
+        return found | ({"protect": self.protection.as_json()} if self.protection else {})
