@@ -116,6 +116,7 @@ class Start:
         self,
         folder: str,
         sides: Sequence[tuple[str, Sequence[str]]],
+        forms: Sequence[str],
         words: str,
         layers: Sequence[Layer],
     ) -> None:
@@ -123,6 +124,7 @@ class Start:
 
         Args:
             sides: language of source and of target, each with its symbols in the order of ids.
+            forms: of the sentences of both, as the manifest has them.
             words: see `data.translation_folders.word_digests`.
             layers: of the data folder.
         """
@@ -131,12 +133,19 @@ class Start:
         if self.options["words"]:
             check_words(told, words, folder, start=True)
             return
-        dictionaries = self.model.symbols([language for language, _ in sides])
-        for (path, theirs), (language, ours) in zip(dictionaries, sides, strict=True):
+        for language, ours in sides:
+            path, theirs = self.model.dictionary(language)
             check_symbols(theirs, ours, path, f"{folder}/dict.{language}.txt")
+        wanted = self.model.forms([language for language, _ in sides])
+        if wanted != forms:
+            logger.warning(
+                "%s: the model read sentences of the forms %s, those of %s have %s: prepare them "
+                "with --like-model, unless this is meant",
+                *(self.model.path, wanted, folder, [*forms]),
+            )
 
-    def load(self, model: Any) -> None:
-        """Load the weights into a new model; log what is new and what is left out."""
+    def fitted(self, model: Any) -> dict[str, Tensor]:
+        """Return the weights for a new model, perhaps without memory; log which parts are new."""
         own, there = model.state_dict(), dict(self.model.read_weights())
         for old, new in ((TABLE, WORDS), (WORDS, TABLE)):
             if new in own and old in there:
@@ -150,10 +159,10 @@ class Start:
                 kept.setdefault(name, value)
         model.upgrade_state_dict(kept)
         check_shapes(kept, own, self.model.path)
-        model.load_state_dict(kept, strict=True)
         logger.info(
             "starts from %s; new: %s; left out: %s", self.model.path, *map(named, (new, left))
         )
+        return {name: value for name, value in kept.items() if not value.is_meta}
 
 
 def _same(given: Any, value: Any) -> bool:

@@ -87,14 +87,9 @@ def _settings(directory: Path) -> dict[str, Any]:
     return read_json(path) if path.is_file() else {}
 
 
-def weights_file(directory: Path) -> Path:
-    """Return the file with the weights, or its list of shards."""
-    return weights.weights_file(directory)
-
-
 def read_weights(directory: Path) -> dict[str, Tensor]:
     """Return the weights under fairseq's names."""
-    path = weights_file(directory)
+    path = weights.weights_file(directory)
     found = {
         name.removeprefix("model."): value
         for name, value in weights.read_tensors(directory).items()

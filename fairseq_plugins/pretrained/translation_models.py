@@ -10,6 +10,7 @@ import argparse
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from . import translation_directories as directories
 from .directory import CONFIG
 from .fairseq_folder import options_of
 from .translation_directories import SPECIALS, filled
+from .weights import weights_file
 
 CHECKPOINTS = ("checkpoint_best.pt", "model.pt", "checkpoint_last.pt")  # the first is taken
 # dictionaries beside a checkpoint, the first is taken
@@ -36,7 +38,6 @@ PLAIN = ("$ </s>", "$ </s>")
 # these, L is the language of the side, T that of the target.
 FORMS: dict[str, Callable[[Mapping[str, Any]], tuple[str, str]]] = {
     "translation": lambda told: PLAIN,
-    "syntax_translation": lambda told: PLAIN,
     "translation_from_pretrained_bart": lambda told: directories.BEHIND,
     "translation_multi_simple_epoch": lambda told: (
         {"src": "L $ </s>", "tgt": "T $ </s>"}.get(str(told.get("encoder_langtok")), PLAIN[0]),
@@ -52,19 +53,9 @@ class TranslationModel:
     path: Path  # the file with its weights
     options: Mapping[str, Any]  # by fairseq's names, unchecked; ``_name`` is the architecture
     read_weights: Callable[[], Mapping[str, Tensor]]  # by fairseq's names
-    languages: tuple[str | None, str | None]  # of source and target, if the file names them
     # of a language: the file of the dictionary, and its symbols in the order of their ids
     dictionary: Callable[[str], tuple[Path, list[str]]]
     patterns: tuple[str, str] = PLAIN  # forms of source and target, see `FORMS`
-
-    def symbols(self, languages: Sequence[str]) -> list[tuple[Path, list[str]]]:
-        """Return the dictionaries of source and target, each with its file.
-
-        Args:
-            languages: names that count if the model's own are unknown.
-        """
-        pairs = zip(self.languages, languages, strict=True)
-        return [self.dictionary(own or other) for own, other in pairs]
 
     def forms(self, languages: Sequence[str]) -> list[str]:
         """Return the forms of source and target; empty text for fairseq's own."""
@@ -83,34 +74,24 @@ class TranslationModel:
 def read_model(place: str | Path) -> TranslationModel:
     """Read a checkpoint, the checkpoint of a folder, or a directory of Hugging Face's."""
     place = Path(place)
-    if (place / CONFIG).is_file():
-        options, patterns = directories.read_options(place)
-        symbols = directories.read_symbols(place, options)
-        weights, vocabulary = directories.weights_file(place), directories.vocabulary_file(place)
-
-        def dictionary(language: str) -> tuple[Path, list[str]]:
-            return vocabulary, symbols
-
-        def read() -> Mapping[str, Tensor]:
-            return directories.read_weights(place)
-
-        return TranslationModel(weights, options, read, (None, None), dictionary, patterns)
-    return _read_checkpoint(_file(place))
+    if not (place / CONFIG).is_file():
+        return _read_checkpoint(_file(place))
+    options, patterns = directories.read_options(place)
+    found = directories.vocabulary_file(place), directories.read_symbols(place, options)
+    read = partial(directories.read_weights, place)
+    return TranslationModel(weights_file(place), options, read, lambda language: found, patterns)
 
 
 def _read_checkpoint(path: Path) -> TranslationModel:
     state = read_state(path)
     options = {str(name): value for name, value in options_of(state, path).items()}
+    options["_name"] = options.get("_name") or options.get("arch")
     cfg = state.get("cfg")
     told: Any = cfg.get("task") if isinstance(cfg, Mapping) else options
     told = vars(told) if isinstance(told, argparse.Namespace) else told or {}
-    langs = [told.get(f"{side}_lang") for side in ("source", "target")]
-    source, target = (one if isinstance(one, str) else None for one in langs)
-    task = told.get("_name") or told.get("task")
-    patterns = FORMS[task](told) if task in FORMS and isinstance(task, str) else PLAIN
+    patterns = FORMS.get(str(told.get("task") or told.get("_name")), FORMS["translation"])(told)
     if told.get("lang_tok_replacing_bos_eos"):
         raise InputError(f"{path}: --lang-tok-replacing-bos-eos is not read here")
-    options["_name"] = options.get("_name") or options.get("arch")
 
     def read() -> Mapping[str, Tensor]:
         check_finite(state["model"], path)
@@ -123,7 +104,7 @@ def _read_checkpoint(path: Path) -> TranslationModel:
             symbols = filled(symbols, len(state["model"].get(directories.TABLES[0], ())))
         return file, symbols
 
-    return TranslationModel(path, options, read, (source, target), dictionary, patterns)
+    return TranslationModel(path, options, read, dictionary, patterns)
 
 
 def _added(told: Mapping[str, Any], path: Path) -> list[str]:

@@ -8,14 +8,17 @@ import logging
 from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from fairseq.checkpoint_utils import prune_state_dict
 from fairseq.dataclass.configs import CheckpointConfig
 from fairseq.models import ARCH_MODEL_NAME_REGISTRY, MODEL_DATACLASS_REGISTRY
-from torch import distributed
+from fairseq.tasks import FairseqTask
+from torch import Tensor, distributed
 
+from ..door.model_trial import try_model
 from ..door.torch_files import read_state
 from ..errors import InputError
 from ..messages import named
@@ -52,6 +55,14 @@ def trained_start(task: Any, cfg: Any, model_class: Any) -> Any:
     except (InputError, FileNotFoundError) as error:
         raise Refused(str(error)) from None
     return None if last else start
+
+
+def weights_of(start: Any, task: Any, cfg: Any) -> dict[str, Tensor]:
+    """Return a trained model's weights for a new model, which is first built without memory."""
+    try:
+        return start.fitted(try_model(partial(FairseqTask.build_model, task, cfg.copy())))
+    except InputError as error:
+        raise Refused(str(error)) from None
 
 
 def check_start(cfg: Any, model_cfg: Any, check: Callable[[Namespace], None]) -> None:

@@ -241,9 +241,10 @@ class SyntaxTranslationTask(RawTextTask):
             self._progress = _validation_bleu.Progress(self.cfg.eval_bleu_args)
             how = {"tokenized": self.cfg.eval_tokenized_bleu}
             self._bleu = _validation_bleu.metric_for(self.manifest.target_lang, **how)
+        weights = None if start is None else _start.weights_of(start, self, cfg)
         model = super().build_model(cfg, from_checkpoint)
-        if start is not None:
-            start.load(model)
+        if weights is not None:
+            model.load_state_dict({**model.state_dict(), **weights}, strict=True)
         if not from_checkpoint:
             _start.check_parameters(self.cfg, cfg, model)
             _patience.go_on(self.cfg)
@@ -270,7 +271,9 @@ class SyntaxTranslationTask(RawTextTask):
         """Refuse a folder that does not fit the trained model of ``--pretrained``."""
         languages = (self.manifest.source_lang, self.manifest.target_lang)
         sides = [*zip(languages, (self.src_dict.symbols, self.tgt_dict.symbols))]
-        start.check_folder(self.folders[0], sides, self._words, self.source_layers)
+        written = [self.manifest.segmentation[side].get("form", "") for side in self.forms]
+        held = (sides, written, self._words, self.source_layers)
+        start.check_folder(self.folders[0], *held)
 
     def _check_plan(self, cfg: Any, plan: Plan) -> None:
         self._check_words(cfg)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from argparse import Namespace
 
 import pytest
@@ -96,6 +97,18 @@ def test_a_folder_like_such_a_folder_has_its_form(made, tmp_path):
     assert kept[0]["segmentation"]["source"]["form"] == "$ </s> en_XX"
     names = [f"{split}.en-de.en.bin" for split in ("train", "test")]
     assert (folder / names[0]).read_bytes() == (tmp_path / "data" / names[1]).read_bytes()
+
+
+def test_another_form_than_the_models_is_said(made, tmp_path, caplog):
+    _, model, folder = made("nllb")
+    data = tmp_path / "data"
+    shutil.copytree(folder, data)
+    manifest = json.loads((data / "manifest.json").read_text())
+    manifest["segmentation"]["target"]["form"] = ""
+    (data / "manifest.json").write_text(json.dumps(manifest))
+    task = make_task(data, stub=False)
+    make_model(task, "syntax_transformer", pretrained=str(model), features="none")
+    assert f"those of {data} have ['eng_Latn $ </s>', '']" in caplog.text
 
 
 def right_padded(source):
