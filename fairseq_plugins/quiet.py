@@ -12,7 +12,8 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 
 from .errors import InputError
@@ -59,6 +60,19 @@ def quieten_fairseq() -> None:
                 one.addFilter(kind)
     if getattr(sys.excepthook, "__name__", "") != _hook.__name__:
         sys.excepthook = _hook(sys.excepthook)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Keep the log of a Python program as it is: an import of fairseq turns on all messages."""
+    root = logging.getLogger()
+    own = [] if root.handlers else [logging.StreamHandler()]  # where one is, fairseq adds none
+    root.handlers += own
+    silence_warnings()
+    try:
+        yield
+    finally:
+        root.handlers = [one for one in root.handlers if one not in own]
 
 
 def is_fairseq_running() -> bool:

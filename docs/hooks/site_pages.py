@@ -12,6 +12,7 @@ from typing import Any
 
 from links import for_site, links_of, target_of
 from mkdocs.structure.files import File, Files
+from notebooks import page_of
 from pymdownx.slugs import slugify
 from reference import pages
 
@@ -31,6 +32,10 @@ SHOWN = {
         for path in sorted((ROOT / "examples").glob("*/README.md"))
     },
 }
+NOTEBOOKS = {  # likewise
+    path.relative_to(ROOT).as_posix(): f"notebooks/{path.stem}.md"
+    for path in sorted((ROOT / DOCS / "notebooks").glob("*.ipynb"))
+}
 PICTURES = (".png", ".svg")
 
 
@@ -44,7 +49,8 @@ def on_files(files: Files, config: Any) -> Files:
     """Add pages and pictures from elsewhere in the repository, and the reference."""
     for path, place in {**SHOWN, **pictures()}.items():
         files.append(File.generated(config, place, abs_src_path=str(ROOT / path)))
-    for place, text in pages().items():
+    notebooks = {place: page_of(ROOT / path) for path, place in NOTEBOOKS.items()}
+    for place, text in {**pages(), **notebooks}.items():
         files.append(File.generated(config, place, content=text))
     return files
 
@@ -59,7 +65,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
 def places(files: Files) -> dict[str, str]:
     """Return where the site has what: path in the repository -> path in the site."""
     own = {f"{DOCS}/{file.src_uri}": file.src_uri for file in files}
-    known = {**own, **SHOWN, **pictures()}
+    known = {**own, **SHOWN, **NOTEBOOKS, **pictures()}
     folders = {
         posixpath.dirname(path): known[path] for path in known if path.endswith("/README.md")
     }

@@ -13,12 +13,14 @@ from ..errors import InputError
 from ..inference.loading import load as load_any
 from ..inference.options import ANSWERING, DEFAULT, TRANSLATING, AnswerOptions, PredictionOptions
 from ..messages import named
+from ..quiet import undisturbed
 from .shown import Attention, Gates
 
 One = str | os.PathLike[str]
 SEARCH = {"beam": 4, "lenpen": 0.6}
 
 
+@undisturbed()
 def load(
     path: One | Sequence[One],
     *,
@@ -93,6 +95,7 @@ class Model:
         """
         raise self._lacks("translate")
 
+    @undisturbed()
     def evaluate(
         self,
         split: str = "valid",
@@ -121,6 +124,7 @@ class Model:
             split, None if file is None else os.fspath(file), **columns, **references
         )
 
+    @undisturbed()
     def attention(
         self,
         *texts: str,

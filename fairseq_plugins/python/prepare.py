@@ -11,6 +11,7 @@ from typing import Any
 from ..data.manifests import AnyManifest, read_manifest
 from ..errors import InputError
 from ..messages import like, named
+from ..quiet import undisturbed
 
 HELD_OUT = 0.1  # share of the training examples to validate on, where no file is given
 Files = str | Path | Iterable[str | Path]
@@ -54,6 +55,7 @@ class Data:
         return f"Data {self.path}: {self.manifest.task}, {counts}; layers {layers}{labels}"
 
 
+@undisturbed()
 def prepare_text(
     train: str | Path,
     *,
@@ -98,6 +100,7 @@ def prepare_text(
     return Data.open(out)
 
 
+@undisturbed()
 def prepare_translation(
     train: str | Path,
     source: str,
@@ -135,6 +138,7 @@ def prepare_translation(
     return Data.open(out)
 
 
+@undisturbed()
 def prepare_questions(
     train: str | Path,
     *,

@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 import tempfile
 import webbrowser
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +52,8 @@ class Shown:
     def _repr_html_(self) -> str:
         from ..lab.figures.drawing import svg_of
 
-        text = svg_of(self._draw()).decode("utf-8")
-        return text[text.index("<svg") :]
+        drawn = b64encode(svg_of(self._draw())).decode("ascii")
+        return f'<img alt="{escape(repr(self))}" src="data:image/svg+xml;base64,{drawn}">'
 
 
 class Attention(Shown):

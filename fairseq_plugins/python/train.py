@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError, TrainingError
+from ..quiet import undisturbed
 from .prepare import Data
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ class Run:
         return f"<p>{escape(repr(self).partition(';')[0])}</p>{table}"
 
 
+@undisturbed()
 def train(
     data: Data | str | os.PathLike[str],
     arch: str,

@@ -150,7 +150,7 @@ def test_a_training_is_interrupted_resumed_found_again_and_used(folder, tmp_path
     assert seen.rows == seen.columns == "alice sees good cat".split()
     assert [*gates.layers.values()] == np.asarray(gates).tolist()
     for shown in (seen, gates):
-        assert shown._repr_html_().startswith("<svg")
+        assert shown._repr_html_().startswith('<img alt="')
         assert all(path.is_file() for path in shown.save(tmp_path / "figure"))
 
 
