@@ -31,7 +31,7 @@ def weighted_f1(sums: Iterable[Sequence[float]]) -> float:
     return ratio(sum(f1 * gold for f1, gold in found), sum(gold for _, gold in found))
 
 
-def sums_of(pairs: Iterable[tuple[set[Any], set[Any]]], labels: Iterable[str]) -> Sums:
+def sums_of(pairs: Iterable[tuple[set[Any], ...]], labels: Iterable[str]) -> Sums:
     """Sum up for each label what is true and what is predicted.
 
     Args:
@@ -44,11 +44,11 @@ def sums_of(pairs: Iterable[tuple[set[Any], set[Any]]], labels: Iterable[str]) -
     return {label: (right[label], said[label], gold[label]) for label in labels}
 
 
-def table_of_sums(sums: Sums) -> dict[str, Any]:
+def table_of_sums(sums: Sums) -> Any:
     """Return sums as a count of a batch, (labels, 3), which fairseq adds up."""
     import torch  # slow to import, not needed for scores of files
 
-    return {TABLE: torch.tensor([*sums.values()]).reshape(-1, 3)}
+    return torch.tensor([*sums.values()]).reshape(-1, 3)
 
 
 def scores_of_table(counts: Mapping[str, Any], labels: Iterable[str]) -> dict[str, float]:

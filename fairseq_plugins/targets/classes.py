@@ -141,7 +141,9 @@ class ClassTally:
 
     by_example = False
 
-    def __init__(self, labels: Sequence[str], positive: str = "", *, each: bool = False) -> None:
+    def __init__(
+        self, labels: Sequence[str], *, positive: str = "", each: bool = False, **_: Any
+    ) -> None:
         self.size, self.each = len(labels), [*labels] if each else []
         self.positive = labels.index(positive) if positive else None
         self.metrics = tuple(self._scores([[0] * self.size] * self.size))
@@ -207,10 +209,8 @@ class Classes(Target):
         note = f"{positive}: {chance}" if positive else chance
         return [(one.answer, one.gold in (one.answer, None))], note
 
-    def tally(
-        self, labels: Sequence[str], *, positive: str = "", each: bool = False, **how: Any
-    ) -> ClassTally:
-        return ClassTally(labels, positive, each=each)
+    def tally(self, labels: Sequence[str], **how: Any) -> ClassTally:
+        return ClassTally(labels, **how)
 
     def named(self, value: Any, labels: Sequence[str]) -> Any:
         return labels[value]

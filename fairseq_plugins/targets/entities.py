@@ -12,13 +12,13 @@ Divided by the number of words, which is the sample size, it is the paper's loss
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .by_label import Sums, by_label, scores_of_table, sums_of, table_of_sums
+from .by_label import TABLE, Sums, by_label, scores_of_table, sums_of, table_of_sums
 from .counts import Counts
 from .entity_spans import (
     NESTED,
@@ -84,8 +84,10 @@ class EntityTally:
 
     by_example = False
 
-    def __init__(self, labels: Sequence[str], overlap: str, *, each: bool = False) -> None:
-        self.types, self.overlap = types_of(labels), overlap
+    def __init__(
+        self, labels: Sequence[str], *, overlap: str = "flat", each: bool = False, **_: Any
+    ) -> None:
+        self.labels, self.types, self.overlap = labels, types_of(labels), overlap
         self._metrics = _group(labels).metrics
         self.each, own = each, by_label(ENTITIES.sums([], [], labels)) if each else ()
         self.metrics = (*self._metrics(0, 0, 0), *own)
@@ -95,8 +97,9 @@ class EntityTally:
         kept = entities_of((logits, extra), sample, self.types, self.overlap)
         found = np.array([*map(span_counts, sample["gold"], kept)]).sum(0).tolist()
         counts = {f"entity_{place}": number for place, number in enumerate(found)}
-        own = sums_of(_members(sample["gold"], kept), self.types) if self.each else {}
-        return counts | (table_of_sums(own) if self.each else {})
+        if self.each:
+            counts[TABLE] = table_of_sums(ENTITIES.sums(sample["gold"], kept, self.labels))
+        return counts
 
     def score(self, counts: Said) -> dict[str, float]:
         """Return precision, recall and F1 of entities, and those of each type if wanted."""
@@ -141,7 +144,10 @@ class Entities(Target):
         return {"": Counts(_group(labels).kind, np.array([*map(span_counts, gold, predicted)]))}
 
     def sums(self, gold: Row, predicted: Row, labels: Row) -> Sums:
-        return sums_of(_members(gold, predicted), types_of(labels))
+        pairs = (
+            tuple({tuple(one[:3]) for one in row} for row in pair) for pair in zip(gold, predicted)
+        )
+        return sums_of(pairs, types_of(labels))
 
     def labels_in(self, gold: Row, predicted: Row) -> Row:
         """Return labels of edits, which have the metrics of all labels."""
@@ -187,10 +193,8 @@ class Entities(Target):
 
         return (predicted_marks(logits) == target.bool()).all(1).sum()
 
-    def tally(
-        self, labels: Sequence[str], *, overlap: str = "flat", each: bool = False, **how: Any
-    ) -> EntityTally:
-        return EntityTally(labels, overlap, each=each)
+    def tally(self, labels: Sequence[str], **how: Any) -> EntityTally:
+        return EntityTally(labels, **how)
 
     def predict(self, rows: Any, about: About) -> Prediction:
         """Return the found entities; gold values are entities or labels of words."""
@@ -201,13 +205,6 @@ class Entities(Target):
             spans: Iterable[Any] = spans_of(gold, len(about.words)) if is_row else gold
             gold = kept_spans((EntitySpan(*one) for one in spans), NESTED)
         return EntityPrediction(about.id, rows, gold, tuple(about.words))
-
-
-def _members(gold: Row, predicted: Row) -> Iterator[tuple[set[Any], set[Any]]]:
-    """Yield the true and the predicted entities of each sentence, without their scores."""
-    for pair in zip(gold, predicted):
-        true, said = ({tuple(one[:3]) for one in row} for row in pair)
-        yield true, said
 
 
 def _places(row: Any) -> list[tuple[str, int, int]]:

@@ -100,9 +100,9 @@ class SetTally:
     def __init__(
         self,
         labels: Sequence[str],
-        positive: str,
-        thresholds: Sequence[float],
         *,
+        positive: str = "",
+        thresholds: Sequence[float] = (THRESHOLD,),
         each: bool = False,
     ) -> None:
         self.positive = labels.index(positive) if positive else None
@@ -221,10 +221,8 @@ class MultiLabel(Target):
         """Count correct sets of a batch, with thresholds of 0.5."""
         return ((logits >= 0) == target.bool()).all(1).sum()
 
-    def tally(
-        self, labels: Sequence[str], *, positive: str = "", each: bool = False, **how: Any
-    ) -> SetTally:
-        return SetTally(labels, positive, how.get("thresholds", (THRESHOLD,)), each=each)
+    def tally(self, labels: Sequence[str], **how: Any) -> SetTally:
+        return SetTally(labels, **how)
 
     def thresholds(self, text: str | None, labels: Sequence[str]) -> tuple[float, ...]:
         """Return the threshold of each label."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InputError
 from ..messages import named
 from ..syntax.entity_labels import entity_types
-from .by_label import Sums, by_label, scores_of_table, sums_of, table_of_sums
+from .by_label import TABLE, Sums, by_label, scores_of_table, sums_of, table_of_sums
 from .counts import Counts
 from .entity_spans import spans_of
 from .gold import WordIds
@@ -98,7 +98,9 @@ class WordTally:
 
     by_example = False
 
-    def __init__(self, labels: Sequence[str], positive: str = "", *, each: bool = False) -> None:
+    def __init__(
+        self, labels: Sequence[str], *, positive: str = "", each: bool = False, **_: Any
+    ) -> None:
         self.labels, self.each = list(labels), each
         self._groups = word_groups(labels, positive)
         empty = (group.metrics(*group.counts([], [])) for group in self._groups.values())
@@ -115,13 +117,14 @@ class WordTally:
             [[self.labels[i] for i in row.tolist()] for row in ids.cpu().split(lengths)]
             for ids in (sample["target"], best_labels(logits, extra, sample))  # (W,)
         ]
-        found = {
+        found: dict[str, Any] = {
             name: value
             for key, group in self._groups.items()
             for name, value in zip(self._names(key), counted(group.counts, *rows).sum(0).tolist())
         }
-        own = WORD_LABELS.sums(rows[0], rows[1], self.labels) if self.each else {}
-        return found | (table_of_sums(own) if self.each else {})
+        if self.each:
+            found[TABLE] = table_of_sums(WORD_LABELS.sums(rows[0], rows[1], self.labels))
+        return found
 
     def score(self, counts: Said) -> dict[str, float]:
         scores = {}
@@ -233,10 +236,8 @@ class WordLabels(Target):
         each = zip(shares, labels, counts.tolist())
         return [(share[:count], label[:count].tolist()) for share, label, count in each]
 
-    def tally(
-        self, labels: Sequence[str], *, positive: str = "", each: bool = False, **how: Any
-    ) -> WordTally:
-        return WordTally(labels, positive, each=each)
+    def tally(self, labels: Sequence[str], **how: Any) -> WordTally:
+        return WordTally(labels, **how)
 
     def named(self, value: Any, labels: Sequence[str]) -> Any:
         return [labels[number] for number in value]

@@ -132,4 +132,7 @@ def test_spans_of_a_batch_are_of_their_sentence_and_label(counts, seed):
 def test_entities_are_scored_whatever_marks_their_labels(mark):
     span, labels = [("PER", 0, 0)], ["O", f"{mark}-PER"]
     assert TARGETS["entities"].score([span], [span], labels)["entity_f1"] == 1.0
-    assert EntityTally(labels, FLAT).score({f"entity_{k}": 1 for k in range(3)})["entity_f1"] == 1.0
+    assert (
+        EntityTally(labels, overlap=FLAT).score({f"entity_{k}": 1 for k in range(3)})["entity_f1"]
+        == 1.0
+    )

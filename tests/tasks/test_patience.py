@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import prepared
 import pytest
 from cli.commands import state_of
 from fairseq_cli.train import should_stop_early
@@ -22,6 +23,21 @@ def trained(folder, save_dir, epochs: int, *more: str) -> int:
     options = f"--max-epoch {epochs} --lr 0 --patience 3 --num-attention-heads 2".split()
     train(folder, save_dir, *options, *more)
     return state_of(save_dir / LAST)["extra_state"]["train_iterator"]["epoch"] - 1
+
+
+def test_translation_counts_on_too(tmp_path):
+    pairs = {name: prepared.random_pairs(20, seed) for seed, name in enumerate(("train", "valid"))}
+    folder = prepared.prepare(tmp_path / "bin", pairs)
+    words = "--arch syntax_transformer --encoder-layers 1 --decoder-layers 1 --lr 0 --patience 3"
+    words += (
+        " --features none --encoder-embed-dim 8 --decoder-embed-dim 8 --encoder-attention-heads 2"
+    )
+    words += " --encoder-ffn-embed-dim 8 --decoder-ffn-embed-dim 8 --decoder-attention-heads 2"
+    for epochs, last in ((2, 2), (9, 4)):
+        vars(should_stop_early).clear()
+        more = (*words.split(), "--max-tokens", "100", "--max-epoch", str(epochs))
+        state = state_of(prepared.train(folder, tmp_path / "run", *more))
+        assert state["extra_state"]["train_iterator"]["epoch"] - 1 == last
 
 
 def test_a_resumed_training_stops_where_the_straight_one_does(folder, tmp_path):
