@@ -125,7 +125,7 @@ def read_symbols(directory: Path, options: Mapping[str, Any]) -> list[str]:
         raise InputError(f"{path}: its ids are not 0, 1, 2 ...")
     if tuple(symbols[: len(SPECIALS)]) != SPECIALS:
         raise InputError(f"{path} begins with {named(symbols[:4])}, expected {named(SPECIALS)}")
-    if type(size) is not int or not len(symbols) <= size < 2**24:
+    if type(size) is not int or not len(symbols) <= size < 2**20:
         raise InputError(f"{path} has {len(symbols)} subwords, {CONFIG} says {quoted(size)}")
     return filled(symbols, size)
 

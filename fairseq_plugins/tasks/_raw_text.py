@@ -125,10 +125,11 @@ class RawTextTask(TranslationTask):
         read, whole = unanswered.taken(lines, first, longest, cut=self.cfg.truncate_source)
         tokens, factors, marks, protected = [], [], [], []
         most = None if self.cfg.truncate_source else limit
+        around = sum(self.forms["source"].sizes) - 1  # symbols beside the end mark
         for is_whole, sentence in zip(whole, self.source_encoder.encode(read, most)):
             ids, row = self._ids_and_factors(sentence)
             is_whole = is_whole and not sentence.left_out
-            mark = unanswered.mark_of(len(ids), limit, whole=is_whole)
+            mark = unanswered.mark_of(len(ids) - around, limit - around, whole=is_whole)
             if mark:
                 ids, row = [self.src_dict.eos()] * mark, row[-1:].repeat(mark, 1)
             marks.append(mark)

@@ -198,6 +198,8 @@ class SyntaxTranslationTask(RawTextTask):
         how: dict[str, Any] = {"upsample_primary": self.cfg.upsample_primary}
         opened = (folder, manifest, parts)
         targets = open_rows(*opened, self.target_layers, of_target=True, **how)
+        if self.cfg.truncate_source and len(self.forms["source"].after) > 1:
+            raise InputError("--truncate-source would cut the language token behind the source")
         how["limit"] = self.cfg.max_source_positions if self.cfg.truncate_source else None
         factors = open_rows(*opened, self.source_layers, controls=self.models.in_force, **how)
         ablate = None if training and task_cfg is None else self.ablation

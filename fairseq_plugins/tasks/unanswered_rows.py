@@ -30,7 +30,7 @@ def is_unanswered(tokens: Tensor, end: int) -> bool:
 def without_answers(
     hypotheses: Sequence[list[dict[str, Tensor]]], src_tokens: Tensor, dictionary: Dictionary
 ) -> list[list[dict[str, Tensor]]]:
-    """Replace the output for unanswered lines (B, S).
+    """Replace the output for unanswered lines (B, S), which have no symbols but those of a form.
 
     Returns:
         As many translations of each sentence: empty ones with score 0 for an empty line, and minus
@@ -38,7 +38,8 @@ def without_answers(
     """
     end = dictionary.eos()
     marks = src_tokens.eq(end).sum(dim=1)  # (B,)
-    alone = marks.eq(src_tokens.ne(dictionary.pad()).sum(dim=1))  # (B,)
+    around = [end, dictionary.pad(), *getattr(dictionary, "silent", ())]
+    alone = torch.isin(src_tokens, src_tokens.new_tensor(around)).all(dim=1)  # (B,)
     scores = [SCORES.get(count) if only else None for count, only in zip(marks.tolist(), alone)]
     return [
         nbest if score is None else [_nothing(hypothesis, end, score) for hypothesis in nbest]

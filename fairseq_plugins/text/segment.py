@@ -60,7 +60,7 @@ class BpeSegmenter:
     def __init__(self, codes: Path, vocabulary: set[str] | None = None) -> None:
         merges = check_codes(codes)
         # subword-nmt cannot read a file without merges, but can ignore all merges
-        self.bpe = BPE(io.StringIO(read_text(codes)), merges or 0, SEPARATOR, vocabulary)
+        self.bpe = BPE(io.StringIO(read_codes(codes)), merges or 0, SEPARATOR, vocabulary)
         self.cuts: dict[str, list[str]] = {}
         self._held = 0  # bytes of these
         # most characters of a subword; the time to split a word grows with the square of its length
@@ -178,6 +178,14 @@ def read_vocabulary(path: str | Path) -> set[str]:
     return {row.split(" ")[0] for row in rows if row}
 
 
+def read_codes(path: Path) -> str:
+    """Return the text of a codes file; codes of fastBPE, with counts, become subword-nmt's."""
+    rows = [line.split(" ") for line in read_text(path).rstrip("\n").split("\n")]
+    if all(len(row) == 3 and row[2].isdecimal() for row in rows):
+        return "\n".join(["#version: 0.2", *(f"{first} {second}" for first, second, _ in rows)])
+    return read_text(path)
+
+
 def check_codes(path: Path) -> int:
     """Refuse a file that is no list of merge operations; the error names its first bad line.
 
@@ -187,7 +195,7 @@ def check_codes(path: Path) -> int:
     if not Path(path).is_file():
         raise FileNotFoundError(f"no BPE codes file {str(path)!r}")
     try:
-        lines = read_text(path).rstrip("\n").split("\n")
+        lines = read_codes(path).rstrip("\n").split("\n")
     except InputError as error:
         raise InputError(f"{path} is no BPE codes file: {error}") from None
     start = 0

@@ -16,6 +16,7 @@ from prepared import batches, make_model, make_task, prepare, random_pairs, trai
 from fairseq_plugins.tasks._checks import Refused
 
 FEATURES = ("pos", "case", "subword")
+SIDES = ("encoder", "decoder")
 SETS = [",".join(names) for k in (1, 2, 3) for names in combinations(FEATURES, k)]
 SIZES = {"encoder_embed_dim": 32, "encoder_ffn_embed_dim": 48, "encoder_layers": 3}
 SIZES |= {"encoder_attention_heads": 4, "decoder_layers": 1, "activation_fn": "gelu"}
@@ -100,6 +101,17 @@ def test_every_feature_set_begins_at_the_trained_translations(task, stock, shape
     )
     other = start(task, place, features="pos", feature_merge="add", feature_init="normal")
     assert hypotheses(task, other, sample) != wanted
+
+
+def test_a_checkpoint_of_an_old_release_starts(task, stock):
+    theirs, place = stock()
+    state = torch.load(place / "a.pt", weights_only=False)
+    weights = {k: v for k, v in state["model"].items() if "output_projection" not in k}
+    weights |= {f"{side}.embed_positions._float_tensor": torch.zeros(1) for side in SIDES}
+    torch.save({"args": state["cfg"]["model"], "model": weights}, place / "a.pt")
+    sample = batches(task, "train", max_sentences=12)[0]
+    ours = start(task, place, feature_merge="add")
+    assert torch.equal(ours(**sample["net_input"])[0], theirs(**bare(sample)["net_input"])[0])
 
 
 def test_a_plain_model_and_one_with_local_attention_start(task, stock, caplog):

@@ -69,19 +69,21 @@ def test_a_model_starts_with_the_logits_and_translations_of_transformers(made, k
     assert last.index(there) == (len(last) - 1 if kind == "mbart" else 0)
     assert batch["net_input"]["src_factors"][0][first.index(here) - len(first)].unique() == 1
 
-    lines = (folder.parent / "train.en").read_text().split("\n")[:5]
+    lines = (folder.parent / "train.en").read_text().split("\n")[:5] + [""]
     tokens, lengths = task.get_interactive_tokens_and_lengths(lines, None)
     again = [row[row.ne(1)].tolist() for row in source.index_select(0, batch["id"].argsort())]
-    assert [row.tolist() for row in tokens] == again[:5]
+    assert [row.tolist() for row in tokens] == [*again[:5], [2]]
     data = task.build_dataset_for_inference(tokens, lengths)
-    sample = data.collater([data[i] for i in range(5)])
+    sample = data.collater([data[i] for i in range(6)])
     generator = task.build_generator([ours], Namespace(beam=1, max_len_b=9))
     begun = {"decoder_start_token_id": there if kind == "mbart" else 2}
     begun |= {} if kind == "mbart" else {"forced_bos_token_id": there}
     wanted = theirs.generate(
         **right_padded(sample["net_input"]["src_tokens"]), num_beams=1, max_new_tokens=8, **begun
     )
-    for row, best in zip(wanted.tolist(), task.inference_step(generator, [ours], sample)):
+    *found, empty = task.inference_step(generator, [ours], sample)
+    assert empty[0]["tokens"].tolist() == [2]
+    for row, best in zip(wanted.tolist(), found):
         kept = best[0]["tokens"].tolist()[:7]
         assert kept == [one for one in row[1:8] if one != 1]
         text = task.tgt_dict.string(torch.tensor(kept), "sentencepiece")

@@ -128,6 +128,13 @@ def test_binary_file_is_no_codes_file(tmp_path) -> None:
         check_codes(tmp_path / "codes")
 
 
+def test_codes_of_fastbpe_cut_as_those_of_subword_nmt(tmp_path) -> None:
+    codes = learn_codes(WORDS, 50)
+    expected = [BpeSegmenter(save(tmp_path, codes)).segment(line) for line in LINES]
+    counted = "".join(f"{line} {i}\n" for i, line in enumerate(codes.splitlines()[1:]))
+    assert [BpeSegmenter(save(tmp_path, counted)).segment(line) for line in LINES] == expected
+
+
 @pytest.mark.parametrize("version", ["", "#version: 0.1\n", "#version: 0.2\n"])
 def test_codes_of_every_known_version_are_read(version, tmp_path) -> None:
     end = "b</w>" if "0.2" in version else "b"
