@@ -76,7 +76,7 @@ MAY_IMPORT = {
     "lab/figures": {"lab/results"},
     "lab/execution": {"lab/plan", "lab/results"},
     "lab/report": {"lab/plan", "lab/results", "lab/figures", "lab/execution"},
-    "python": {"corpora", "data", "evaluation", "inference", "lab", "prep"},
+    "python": {"corpora", "data", "evaluation", "inference", "lab", "prep", "targets"},
     "cli": {"bundles", "door", "inference", "prep", "augment", "corpora", "data", "text"}
     | {"demo", "evaluation", "lab", "resources", "registration", "service", "syntax", "targets"},
 }

@@ -11,24 +11,11 @@ OF_TRANSLATOR = ("spacy_model", "threads", "workers", "compute_type")
 
 
 def load(path: Paths, **options: Any) -> Any:
-    """Load a bundle, or a run if fairseq is installed.
-
-    Args:
-        path: a bundle, run folder or checkpoint file; several (a list, or joined by ``:``) are an
-            ensemble, for models of texts and questions.
-        options: ``int8=True`` computes linear maps in 8 bits, ``spacy_model=...`` names the
-            annotator of raw text; more see `prediction.load`, `question_answering.load` and
-            `bundles.translation.Translator.open`.
+    """Load a bundle, or a run if fairseq is installed; see `python.models.load`.
 
     Returns:
-        `prediction.Predictor` (``predict``) for classes, scores and labels of words,
-        `question_answering.Reader` (``answer``) for questions, `bundles.translation.Translator`
-        (``translate``) for translation; for a translation run the result of `from_pretrained`.
-        Several threads may use one bundle.
-
-    Raises:
-        FileNotFoundError: there is no such bundle or run.
-        InputError: a damaged or refused bundle or run.
+        `prediction.Predictor`, `question_answering.Reader` or `bundles.translation.Translator`; of
+        a translation run the result of `from_pretrained`.
     """
     task = task_of(path)
     if task == TRANSLATING:

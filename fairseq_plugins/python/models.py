@@ -140,7 +140,7 @@ class Model:
             head: from 0 (default: the mean over heads).
             kind: ``affinity``, ``difference``, ``fused`` (DABERT); ``q2c``, ``c2q`` (questions).
         """
-        return self._attention(texts, layer, head, kind)
+        return self._attention(*texts, layer=layer, head=head, kind=kind)
 
     def gates(self, *texts: str) -> Gates:
         """Return the mean share of local attention in each layer, over all tokens of texts."""
@@ -160,9 +160,7 @@ class Model:
     def _scores(self, split: str, file: str | None, **own: str) -> dict[str, float]:
         raise NotImplementedError
 
-    def _attention(
-        self, texts: Sequence[str], layer: int | None, head: int | None, kind: str | None
-    ) -> Attention:
+    def _attention(self, *texts: str, layer: Any, head: Any, kind: Any) -> Attention:
         raise NotImplementedError
 
     def _lacks(self, name: str) -> InputError:
@@ -193,9 +191,7 @@ class TextModel(Model):
             how = {"input": file, **(conll if self._inner.target.by_word else own)}
         return evaluate(self._inner, PredictionOptions(self._path, **how))
 
-    def _attention(
-        self, texts: Sequence[str], layer: int | None, head: int | None, kind: str | None
-    ) -> Attention:
+    def _attention(self, *texts: str, layer: Any, head: Any, kind: Any) -> Attention:
         from ..inference.encoder_attention import attend
         from ..lab.figures.matrices import ITSELF, AttentionPanel, plot_attention
 
@@ -203,20 +199,20 @@ class TextModel(Model):
             raise self._lacks("attention")
         found = attend(self._inner, texts, layer=layer, head=head, kind=kind).by_word()
         shown = {"arcs": found.arcs(), "relations": found.arc_relations()}
-        panel = AttentionPanel(
-            "", found.weights, found.tokens, found.tokens, **shown, border=found.border_token()
-        )
-        return Attention(
-            found.weights, found.tokens, found.tokens, draw=partial(plot_attention, [panel], ITSELF)
-        )
+        sides = (found.weights, found.tokens, found.tokens)
+        panel = AttentionPanel("", *sides, **shown, border=found.border_token())
+        return Attention(*sides, draw=partial(plot_attention, [panel], ITSELF))
 
     def gates(self, *texts: str) -> Gates:
         from ..inference.gates import mean_gates
         from ..inference.prediction_inputs import examples_of
+        from ..lab.figures.curves import plot_gates
 
         given = [texts] if self._inner.manifest.sentences == 2 else texts
         encoded = self._inner.encode(examples_of(given, self._inner.wanted))
-        return Gates(mean_gates(self._inner, (data for *_, data in encoded)).layers, "gates")
+        layers = mean_gates(self._inner, (data for *_, data in encoded)).layers
+        curve: dict[float, list[float]] = {layer: [gate] for layer, gate in layers.items()}
+        return Gates(layers, partial(plot_gates, {"": {"mean over tokens": curve}}))
 
 
 class QuestionModel(Model):
@@ -233,9 +229,7 @@ class QuestionModel(Model):
         how: dict[str, Any] = {"split": split} if file is None else {"input": file}
         return evaluate(self._inner, AnswerOptions(self._path, "", **how))
 
-    def _attention(
-        self, texts: Sequence[str], layer: int | None, head: int | None, kind: str | None
-    ) -> Attention:
+    def _attention(self, *texts: str, layer: Any, head: Any, kind: Any) -> Attention:
         from ..inference.coattention import attend
         from ..inference.options import TO_CONTEXT
         from ..lab.figures.matrices import plot_coattention
@@ -244,16 +238,10 @@ class QuestionModel(Model):
             raise InputError(f"attention wants question and context, not {len(texts)} texts")
         how = {"direction": kind or TO_CONTEXT, "block": layer, "head": head}
         found = attend(self._inner, self._inner.ask(*texts), **how)
-        sides, text = (found.question, found.context), found.reply.text
-        draw = partial(
-            plot_coattention,
-            found.weights,
-            *sides,
-            ("question", "context"),
-            span=found.span,
-            chosen=bool(text),
-        )
-        return Attention(found.weights, *sides, text, draw=draw)
+        sides, text = (found.weights, found.question, found.context), found.reply.text
+        shown = {"span": found.span, "chosen": bool(text)}
+        draw = partial(plot_coattention, *sides, ("question", "context"), **shown)
+        return Attention(*sides, text, draw=draw)
 
 
 class TranslationModel(Model):
@@ -299,9 +287,7 @@ class TranslationModel(Model):
         with made.open("wb") as stream:
             generate(checkpoint, data, split, planned.words, stream)
 
-    def _attention(
-        self, texts: Sequence[str], layer: int | None, head: int | None, kind: str | None
-    ) -> Attention:
+    def _attention(self, *texts: str, layer: Any, head: Any, kind: Any) -> Attention:
         from ..lab.figures.matrices import AttentionPanel, plot_attention
 
         if len(texts) != 1:
@@ -316,7 +302,5 @@ class TranslationModel(Model):
 
             found = attend(self._inner, *texts, layer=layer, head=head)
             target, text = found.target, found.translation
-        panel = AttentionPanel("", found.weights, target, found.source)
-        return Attention(
-            found.weights, target, found.source, text, draw=partial(plot_attention, [panel])
-        )
+        sides = (found.weights, target, found.source)
+        return Attention(*sides, text, draw=partial(plot_attention, [AttentionPanel("", *sides)]))

@@ -7,7 +7,6 @@ import tempfile
 import webbrowser
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -89,15 +88,9 @@ class Gates(Shown):
         layers: layer, from 0 -> mean gate over all tokens, in [0, 1].
     """
 
-    def __init__(self, layers: Mapping[int, float], system: str) -> None:
-        super().__init__(np.array([*layers.values()]), partial(_draw_gates, layers, system))
+    def __init__(self, layers: Mapping[int, float], draw: Callable[[], Figure]) -> None:
+        super().__init__(np.array([*layers.values()]), draw)
         self.layers = dict(layers)
 
     def __repr__(self) -> str:
         return f"Gates {', '.join(f'{layer}: {gate:.3f}' for layer, gate in self.layers.items())}"
-
-
-def _draw_gates(layers: Mapping[int, float], system: str) -> Figure:
-    from ..lab.figures.curves import plot_gates
-
-    return plot_gates({"": {system: {layer: [gate] for layer, gate in layers.items()}}})

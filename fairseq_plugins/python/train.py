@@ -47,11 +47,6 @@ class Run:
         """Split -> metrics of the best checkpoint."""
         return dict(self._row.metrics)
 
-    @property
-    def command(self) -> str:
-        """The training as a command of fairseq."""
-        return self._row.command
-
     def table(self) -> DataFrame:
         """Return all validations of the training: a row each, by the number of updates."""
         from pandas import DataFrame, Index
@@ -71,18 +66,25 @@ class Run:
 
         return load(self, **options)
 
-    def __repr__(self) -> str:
-        from ..lab.results.training_log import chief_metrics
+    def _chief(self) -> dict[str, dict[str, float]]:
+        """Return `metrics` without those of labels, layers and the machine."""
+        from ..lab.results.training_log import chief
+        from ..targets.by_label import parted
 
-        row = self._row
-        scores = [f"{k}: {chief_metrics(v, row.metric)}" for k, v in self.metrics.items()]
+        first = self._row.metric
+        return {split: chief(parted(found)[0], first) for split, found in self.metrics.items()}
+
+    def __repr__(self) -> str:
+        row, scores = self._row, []
+        for split, found in self._chief().items():
+            scores.append(f"{split}: {', '.join(f'{k} {v:.4g}' for k, v in found.items())}")
         of = f"{row.arch} on {row.prepared}, {row.updates:,} updates, seed {row.seed}"
         return f"Run {self.path}: {of}; {'; '.join(scores)}"
 
     def _repr_html_(self) -> str:
         from pandas import DataFrame
 
-        table = DataFrame(self.metrics).T.to_html(float_format="{:.4g}".format, border=0)
+        table = DataFrame(self._chief()).T.to_html(float_format="{:.4g}".format, border=0)
         return f"<p>{escape(repr(self).partition(';')[0])}</p>{table}"
 
 

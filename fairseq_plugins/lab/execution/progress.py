@@ -12,7 +12,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from ...errors import InputError
-from ..results.training_log import Validation, chief_metrics, speed, updates_so_far, validations
+from ..results.training_log import Validation, chief, speed, updates_so_far, validations
 from ..run_files import LOG
 from .experiment import Plan
 from .run import Run
@@ -74,10 +74,9 @@ class Progress:
 
     def __init__(self, runs: Sequence[Run], every: float = EVERY) -> None:
         total = sum(run.updates for run in runs)
-        is_notebook = "ipykernel" in sys.modules
-        how = {"unit": " updates", "disable": None if not is_notebook else False}
-        self._whole = tqdm(total=total, desc="all runs", **how)
-        self._of_each = {**how, "disable": is_notebook or None}
+        self._is_notebook = "ipykernel" in sys.modules
+        disable = False if self._is_notebook else None
+        self._whole = tqdm(total=total, desc="all runs", unit=" updates", disable=disable)
         self._every, self._told = every, time.monotonic()
         self._bars: dict[Path, tqdm] = {}
         self._begun: dict[Path, tuple[int, float]] = {}  # updates at the first look, and its time
@@ -109,7 +108,8 @@ class Progress:
     def _advance(self, run: Run, updates: int) -> None:
         done, before = min(updates, run.updates), self._seen.get(run.folder, 0)
         if run.folder not in self._bars:
-            bar = tqdm(total=run.updates, desc=run.name, leave=False, **self._of_each)
+            disable = self._is_notebook or None
+            bar = tqdm(total=run.updates, desc=run.name, leave=False, disable=disable)
             self._bars[run.folder] = bar
             self._begun[run.folder] = (done, time.monotonic())
         self._seen[run.folder] = done
@@ -135,5 +135,6 @@ def _validations(run: Run) -> list[Validation]:
 
 def _line_of(found: Validation, run: Run) -> str:
     """Return a validation as a line; the metric that chooses the checkpoint comes first."""
-    said = chief_metrics(found.metrics, run.settings["metric"])
+    shown = chief(found.metrics, run.settings["metric"])
+    said = ", ".join(f"{name} {value:g}" for name, value in shown.items())
     return f"update {found.updates} of {run.updates}: {said}"

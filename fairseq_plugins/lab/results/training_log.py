@@ -66,10 +66,11 @@ def best(found: list[Validation], metric: str, maximize: bool) -> Validation:
     return max(finite or able, key=lambda item: (sign * item.metrics[metric], item.updates))
 
 
-def chief_metrics(metrics: Mapping[str, float], first: str) -> str:
-    """Return some metrics as a line; the metric that chooses the checkpoint comes first."""
-    names = sorted(metrics.keys() - MACHINE, key=lambda name: (name != first, name))
-    return ", ".join(f"{name} {metrics[name]:g}" for name in names[:_SHOWN])
+def chief(metrics: Mapping[str, float], first: str) -> dict[str, float]:
+    """Return some metrics without gates; the metric that chooses the checkpoint comes first."""
+    known = [name for name in metrics if name not in MACHINE and not _GATE.fullmatch(name)]
+    names = sorted(known, key=lambda name: (name != first, name))
+    return {name: metrics[name] for name in names[:_SHOWN]}
 
 
 def gates(found: Validation) -> dict[int, float]:
