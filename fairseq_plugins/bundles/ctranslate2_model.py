@@ -218,19 +218,28 @@ class Model:
             raise InputError(f"{folder}: CTranslate2 cannot read it: {error}") from None
         self.layout = layout
 
-    def translate(self, rows: Sequence[Row], search: Search) -> list[list[tuple[list[int], float]]]:
-        """Return each sentence's translations, best first: ids without an end mark, and scores."""
-        batch = [_names(row) for row in rows]
-        found = self._search(batch, search)
+    def translate(
+        self, rows: Sequence[Row], search: Search, begun: Sequence[Sequence[int]] = ()
+    ) -> list[list[tuple[list[int], float]]]:
+        """Return each sentence's translations, best first: ids without an end mark, and scores.
+
+        Args:
+            rows, search: the sentences, and how to search.
+            begun: ids that the translation of each sentence begins with.
+        """
+        batch, given = [_names(row) for row in rows], [[*map(token, ids)] for ids in begun]
+        found = self._search(batch, search, **({"target_prefix": given} if given else {}))
         # fairseq never selects padding; CTranslate2 may, so these sentences are searched again
         padded = [i for i, beam in enumerate(found) if any(PAD_ID in ids for ids, _ in beam)]
-        without = {"suppress_sequences": [[SPECIALS[PAD_ID]]]}
+        without: dict[str, Any] = {"suppress_sequences": [[SPECIALS[PAD_ID]]]}
+        without |= {"target_prefix": [given[i] for i in padded]} if given else {}
         repeated = self._search([batch[i] for i in padded], search, **without)
         for i, beam in zip(padded, repeated, strict=True):
             found[i] = beam
         for i, (beam, left) in enumerate(zip(found, self._left(batch), strict=True)):
             ids = [one for one, _ in beam]
-            if i in padded or max(map(len, ids)) >= self._longest(search):
+            known = i not in padded and not (begun and begun[i])  # CTranslate2's scores are of all
+            if not known or max(map(len, ids)) >= self._longest(search):
                 scores = self._full_scores(rows[i], ids, search.lenpen)
             else:
                 scores = [score + left / (len(one) + 1) ** search.lenpen for one, score in beam]

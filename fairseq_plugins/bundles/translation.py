@@ -26,6 +26,7 @@ from ..messages import named, quoted
 from ..syntax.layers import given_names
 from ..syntax.sentence import EncodedSentence
 from ..text import unanswered
+from ..text.beginnings import Beginnings, beginnings_of, check_known
 from ..text.protected import misfits, report, with_spans
 from ..text.source_encoder import SourceEncoder, TargetDecoder
 from ..text_reading import read_text
@@ -169,22 +170,26 @@ class Translator:
             raise InputError(f"the model reads {', '.join(given)}, which raw text has not")
         return SourceEncoder.from_folder(self.folder, self.manifest, self.spacy_model)
 
-    def translate(self, lines: Sequence[str], *, first: int = 1, **search: Any) -> list[str]:
+    def translate(
+        self, lines: Sequence[str], *, first: int = 1, prefix: Beginnings = "", **search: Any
+    ) -> list[str]:
         """Translate raw lines; see `hypotheses`.
 
         Returns:
             Plain text, one translation per line.
         """
-        return [nbest[0].text for nbest in self.hypotheses(lines, first=first, **search)]
+        found = self.hypotheses(lines, first=first, prefix=prefix, **search)
+        return [nbest[0].text for nbest in found]
 
     def hypotheses(
-        self, lines: Sequence[str], *, first: int = 1, **search: Any
+        self, lines: Sequence[str], *, first: int = 1, prefix: Beginnings = "", **search: Any
     ) -> list[list[Hypothesis]]:
         """Translate raw lines; empty and too long ones get empty translations.
 
         Args:
             lines: raw text.
             first: number of the first line, for messages.
+            prefix: beginning of all translations, or a list with that of each; it ends with a word.
             search: ``beam``, ``lenpen``, ``nbest``, ``max_tokens``; see `Search`.
 
         Returns:
@@ -198,7 +203,9 @@ class Translator:
         how = Search(**search)
         rows, marks, held = self._rows(lines, first)
         kept = [i for i, mark in enumerate(marks) if not mark]
-        found = iter(self.of_ids([rows[i] for i in kept], how, [held[i] for i in kept]))
+        begun = self._begun(beginnings_of(prefix, 1, len(lines)), held, how) if prefix else []
+        own = [rows[i] for i in kept], how, [held[i] for i in kept]
+        found = iter(self.of_ids(*own, [begun[i] for i in kept] if begun else []))
         nothing = {mark: [Hypothesis("", (), score)] for mark, score in unanswered.SCORES.items()}
         return [nothing[mark] * how.nbest if mark else next(found) for mark in marks]
 
@@ -224,20 +231,37 @@ class Translator:
         return Attended(source, self._hypothesis(ids, score, held[1]), weights)
 
     def of_ids(
-        self, rows: Sequence[Row], search: Search, held: Sequence[tuple[int, Sequence[str]]] = ()
+        self,
+        rows: Sequence[Row],
+        search: Search,
+        held: Sequence[tuple[int, Sequence[str]]] = (),
+        begun: Sequence[Sequence[int]] = (),
     ) -> list[list[Hypothesis]]:
-        """Translate sentences of known ids and features; see `Model.translate`.
+        """Translate sentences of known ids and features.
 
         Args:
-            rows, search: the sentences, and how to search.
+            rows, search, begun: see `Model.translate`.
             held: number of the line of each, and its protected spans.
         """
         held = held or [(i, ()) for i in range(1, len(rows) + 1)]
         found = [
             [self._hypothesis(ids, score, spans) for ids, score in nbest]
-            for (_, spans), nbest in zip(held, self.model.translate(rows, search))
+            for (_, spans), nbest in zip(held, self.model.translate(rows, search, begun))
         ]
         report([f"line {i}: {x}" for (i, _), best in zip(held, found) for x in best[0].misfits])
+        return found
+
+    def _begun(
+        self, texts: Sequence[str], held: Sequence[tuple[int, Sequence[str]]], search: Search
+    ) -> list[list[int]]:
+        """Return the ids of beginnings, cut as the target was cut."""
+        known, found = {word: i for i, word in enumerate(self.target)}, []
+        for text, (number, spans) in zip(texts, held):
+            with self._lock:
+                subwords = self._decoder.begin(text, spans)[0] if text.strip() else []
+            lacking = [one for one in subwords if known.get(one, UNKNOWN_ID) <= UNKNOWN_ID]
+            check_known(number, subwords, lacking, search.longest)
+            found.append([known[one] for one in subwords])
         return found
 
     def encode(self, lines: Sequence[str], limit: int | None = None) -> list[EncodedSentence]:

@@ -35,6 +35,7 @@ from . import command
 if TYPE_CHECKING:
     from ..bundles.ctranslate2_model import Search
     from ..evaluation.score_report import ScoreReport
+    from ..text.beginnings import Beginnings
 
 REST = "generate"
 SILENT = ("--quiet", "--results-path")  # of fairseq-generate; with these nothing can be scored
@@ -49,6 +50,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--source", metavar="FILE", help="file of raw text, one sentence per line; - for stdin")
     output = "file for translations, in the place of the run's folder"
     add("--output", metavar="FILE", help=output)
+    begun = (
+        "beginning of the translations of --source: a file with one for each line, or one for all"
+    )
+    add("--prefix", metavar="TEXT|FILE", help=begun)
     annotator = "what annotates raw text, such as a spaCy pipeline (default: as in training)"
     add("--annotator", metavar="NAME", help=annotator)
     add("--split", default="test", help="split of the prepared folder (default: test)")
@@ -73,8 +78,9 @@ def run(args: argparse.Namespace) -> None:
         raise FileNotFoundError(f"{missing[0]}: no such run folder or bundle")
     elif args.source:
         run_source(args)
-    elif args.annotator:
-        raise command.UsageError("--annotator is for raw text: give --source FILE")
+    elif args.annotator or args.prefix:
+        name = "--annotator" if args.annotator else "--prefix"
+        raise command.UsageError(f"{name} is for raw text: give --source FILE")
     else:
         run_checkpoint(args)
 
@@ -136,12 +142,13 @@ def run_source(args: argparse.Namespace) -> None:
 
     search = read_search(args.generate)
     check_reference(args)
+    begun = beginnings(args)
     command.show_log()
     how = {"data": args.data, "spacy_model": args.annotator, "cpu": args.cpu}
     translate, language = open_checkpoint(checkpoint_of(args), search, **how)
     if args.reference:
         check_language(language)
-    translate_text(translate, args.source, args.output or "")
+    translate_text(translate, args.source, args.output or "", begun)
     if args.reference:
         print_scores(args.output, args.reference, language)
 
@@ -160,13 +167,14 @@ def run_bundle(args: argparse.Namespace, bundles: list[str]) -> None:
 
         search = read_search(args.generate)
         check_reference(args)
+        begun = beginnings(args)
         command.show_log()
         translator = Translator.open(check_single(bundles), spacy_model=args.annotator)
         if args.reference or args.data:
             check_language(translator.manifest.target_lang)
         if args.source:
             translate_lines = partial(translator.translate, **asdict(search))
-            translate_text(translate_lines, args.source, args.output or "")
+            translate_text(translate_lines, args.source, args.output or "", begun)
     if args.data:
         translate_split(translator, args.data, args.split, args.output, search)
     if args.reference or args.data:
@@ -181,6 +189,20 @@ def print_scores(log: str | Path, reference: str | None, language: str) -> Score
     report = score_files([log], [reference] if reference else [], TextForm(language))
     print(format_report(report), end="")
     return report
+
+
+def beginnings(args: argparse.Namespace) -> Beginnings:
+    """Return what --prefix gives; refuse a file with other lines than --source."""
+    from ..text.beginnings import read_beginnings
+    from ..text_reading import numbered_lines
+
+    found = read_beginnings(args.prefix)
+    if not isinstance(found, str) and args.source and Path(args.source).is_file():
+        count = sum(1 for _ in numbered_lines(args.source))
+        if count != len(found):
+            what = f"{args.source} has {count}, {args.prefix} {len(found)}"
+            raise InputError(f"unequal line counts: {what}")
+    return found
 
 
 def check_reference(args: argparse.Namespace, data: str = "") -> None:

@@ -99,6 +99,10 @@ class FactoredPairDataset(BaseWrapperDataset):
             wide = np.array([self.num_tokens(i) > limits["max_tokens"] for i in indices])  # (N,)
             if wide.any():
                 return [*self.batch_by_size(indices[~wide], **limits), *indices[wide, None]]
+        begun = np.array([bool(row) for row in self.extras.get("prefix", ())])
+        if len(begun) and 0 < begun[indices].sum() < len(indices):  # fairseq frees their ends
+            parts = indices[begun[indices]], indices[~begun[indices]]
+            return [batch for part in parts for batch in self.batch_by_size(part, **limits)]
         batches = list(super().batch_by_size(indices, **limits))
         kept = sum(map(len, batches))
         return batches if kept == len(indices) else [*batches, indices[kept:]]

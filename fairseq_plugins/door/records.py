@@ -15,6 +15,7 @@ from typing import Any, Union, get_args, get_origin
 from ..errors import InputError
 
 PIPELINE = "spacy_model"  # pipeline for raw text: the user names it, never a checkpoint
+BY_USERS = (PIPELINE, "prefix")  # likewise
 NAME = "_name"  # of the class that fairseq builds; the caller decides
 LONGEST_TEXT = 10_000  # characters of an option, unless its metadata have another limit ("longest")
 LONGEST_LIST = 1_000

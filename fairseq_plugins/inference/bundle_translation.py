@@ -15,18 +15,22 @@ from typing import Any
 from ..bundles.ctranslate2_model import Row, Search
 from ..bundles.translation import Translator
 from ..files import replacing
+from ..text.beginnings import Beginnings, beginnings_of
 
 STANDARD = "-"  # standard input
 WINDOW = 4000  # sentences per window; batches hold sentences of similar length
 
 
-def translate_text(translate: Callable[..., Sequence[str]], source: str, output: str) -> None:
+def translate_text(
+    translate: Callable[..., Sequence[str]], source: str, output: str, prefix: Beginnings = ""
+) -> None:
     """Translate a file of raw text, `WINDOW` lines at a time.
 
     Args:
         translate: translates lines; ``first`` is the number of the first line for messages.
         source: the file, or `STANDARD`.
         output: file for the best translations, one per line; empty for standard output.
+        prefix: beginning of all translations, or that of each line.
     """
     if source != STANDARD and not Path(source).is_file():
         raise FileNotFoundError(f"{source}: no such file")
@@ -36,7 +40,8 @@ def translate_text(translate: Callable[..., Sequence[str]], source: str, output:
         lines = (line.removesuffix(b"\n").decode("utf-8", "surrogateescape") for line in raw)
         first = 1
         while part := [*islice(lines, WINDOW)]:
-            out.writelines(f"{line}\n" for line in translate(part, first=first))
+            how = {"prefix": beginnings_of(prefix, first, len(part))} if prefix else {}
+            out.writelines(f"{line}\n" for line in translate(part, first=first, **how))
             first += len(part)
 
 

@@ -42,12 +42,14 @@ class SyntaxGenerator(GeneratorHubInterface):
         verbose: bool = False,
         *,
         first: int = 1,
+        prefix: str | Sequence[str] = "",
         **kwargs: Any,
     ) -> Any:
         """Translate raw text, one sentence or several.
 
         Args:
             sentences: one string, or a list of them.
+            prefix: beginning of all translations, or a list with that of each; it ends with a word.
             first: number of the first sentence, for messages (and ``--ablation-mode shuffle``).
             kwargs: further generation options, e.g. ``lenpen``.
 
@@ -55,11 +57,11 @@ class SyntaxGenerator(GeneratorHubInterface):
             Plain target text: one string for a string, a list for a list.
         """
         if isinstance(sentences, str):
-            return self.sample([sentences], beam, verbose, first=first, **kwargs)[0]
+            return self.sample([sentences], beam, verbose, first=first, prefix=prefix, **kwargs)[0]
         if not sentences:
             return []
         self.task.restart_numbering(first - 1)
-        tokens, _ = self.task.get_interactive_tokens_and_lengths(list(sentences), None)
+        tokens, _ = self.task.read_lines(list(sentences), prefix)
         hypotheses: Any = self.generate(tokens, beam, verbose, **kwargs)
         return [self.decode(nbest[0]["tokens"]) for nbest in hypotheses]
 

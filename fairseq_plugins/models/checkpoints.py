@@ -22,7 +22,7 @@ from omegaconf import OmegaConf
 
 from ..bundles.run_folder import Origin, prepared_folder
 from ..door.model_trial import try_model
-from ..door.records import NAME, PIPELINE, close
+from ..door.records import BY_USERS, NAME, PIPELINE, close
 from ..door.torch_files import check_finite, read_state
 from ..errors import InputError
 from ..methods.options import merged
@@ -65,7 +65,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
     if name is None or not ours:
         return Checkpoint(path, {"_name": name}, {"_name": arch}, state["model"], ours=False)
     check_finite(state["model"], path)
-    task = close(task, TASK_DATACLASS_REGISTRY[name], path, without=[PIPELINE])
+    task = close(task, TASK_DATACLASS_REGISTRY[name], path, without=BY_USERS)
     config_class = MODEL_DATACLASS_REGISTRY[ARCH_MODEL_NAME_REGISTRY[arch]]
     how = {"without": model_class.opened, "before": model_class.before}
     model = close(model, config_class, path, **how)

@@ -91,7 +91,7 @@ class Model:
 
         Args:
             texts: list of lines.
-            search: e.g. ``beam=4``, ``lenpen=0.6``.
+            search: e.g. ``beam=4``, ``lenpen=0.6``; ``prefix``, the beginning of translations.
         """
         raise self._lacks("translate")
 

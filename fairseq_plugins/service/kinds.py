@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, NamedTuple
 
 from ..corpora.squad import Paragraph, Question
 from ..inference.options import ANSWERING, TRANSLATING
 from ..inference.prediction_inputs import examples_of
+from ..text_reading import check_characters
 from .requests import CONTENT, Body, Lines, Pairs, Questions, Refused, Sentences, WordTexts
 
 Record = dict[str, Any]
@@ -36,6 +38,7 @@ class Line(NamedTuple):
     number: int
     text: str
     search: tuple[tuple[str, Any], ...]
+    prefix: str  # beginning of the translation
 
 
 def kind_of(model: Any, task: str | None) -> Kind:
@@ -70,7 +73,14 @@ def _lines(model: Any, body: Lines) -> Sequence[Any]:
     if body.nbest > body.beam:
         raise Refused(CONTENT, f"nbest is {body.nbest}, but a beam of {body.beam} finds no more")
     search = (("beam", body.beam), ("lenpen", body.lenpen), ("nbest", body.nbest))
-    return [Line(i, text, search) for i, text in enumerate(body.texts)]
+    begun = [body.prefix] * len(body.texts) if isinstance(body.prefix, str) else body.prefix
+    if len(begun) != len(body.texts):
+        raise Refused(CONTENT, f"prefix has {len(begun)} texts, texts {len(body.texts)}")
+    for text in begun:
+        if len(text) > LONGEST_PREFIX:
+            raise Refused(CONTENT, f"a prefix has at most {LONGEST_PREFIX:,} characters")
+        check_characters(text, "prefix")
+    return [Line(i, *two) for i, two in enumerate(zip(body.texts, repeat(search), begun))]
 
 
 def _translations(model: Any, items: Sequence[Line]) -> list[Record | Exception]:
@@ -78,7 +88,9 @@ def _translations(model: Any, items: Sequence[Line]) -> list[Record | Exception]
     found: dict[int, Record | Exception] = {}
     for search in dict.fromkeys(one.search for one in items):
         places = [place for place, one in enumerate(items) if one.search == search]
-        beams = model.hypotheses([items[place].text for place in places], **dict(search))
+        texts, begun = zip(*((items[place].text, items[place].prefix) for place in places))
+        how = {"prefix": begun} if any(begun) else {}
+        beams = model.hypotheses([*texts], **dict(search), **how)
         found |= {place: _record(items[place], beam) for place, beam in zip(places, beams)}
     return [found[place] for place in range(len(items))]
 
@@ -92,6 +104,7 @@ def _record(line: Line, beam: Sequence[Any]) -> Record | Exception:
     return {"id": str(line.number), **best[0], "n_best": best}
 
 
+LONGEST_PREFIX = 2_000  # characters
 SENTENCE = "The cat sat on the mat."
 _ASKED = {"question": "Who built the mill?", "context": "Mara built the mill in Lund."}
 

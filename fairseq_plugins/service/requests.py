@@ -78,6 +78,7 @@ class Lines(Body):
     beam: int = Field(default=4, ge=1, le=MOST_BEAM)
     lenpen: float = Field(default=0.6, ge=-10, le=10)
     nbest: int = Field(default=1, ge=1, le=MOST_BEAM)
+    prefix: str | list[str] = ""  # beginning of all translations, or that of each
 
 
 SomeBody = TypeVar("SomeBody", bound=Body)

@@ -17,7 +17,7 @@ from fairseq.dataclass.utils import merge_with_parent
 from fairseq.models import ARCH_MODEL_NAME_REGISTRY, MODEL_DATACLASS_REGISTRY
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from ..door.records import PIPELINE, close
+from ..door.records import BY_USERS, close
 from ..errors import InputError
 
 WHERE = "the checkpoint"
@@ -73,7 +73,7 @@ def _closed(part: str, cfg: Any, config_class: type, **how: Any) -> DictConfig:
 
 def closed_task(cfg: Any, config_class: type) -> Any:
     """Return a task's options from a checkpoint as a closed record; see `_closed`."""
-    record = _closed("task", cfg, config_class, without=[PIPELINE])
+    record = _closed("task", cfg, config_class, without=BY_USERS)
     return merge_with_parent(config_class(), record)
 
 

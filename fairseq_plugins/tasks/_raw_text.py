@@ -4,6 +4,7 @@ fairseq's own commands and hub interface call these methods: lines become tokens
 features follow fairseq's batches, and ids of translations become plain text.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -26,8 +27,12 @@ from ..errors import InputError
 from ..syntax.forms import Form
 from ..syntax.layers import Layer
 from ..text import unanswered
+from ..text.beginnings import Beginnings, beginnings_of, read_beginnings
 from . import _generation, _target_factors, protected_spans, unanswered_rows
 from ._models_read import ModelsRead
+from .begun import KEY as BEGUN
+from .begun import encoded as begun_with
+from .begun import respell, rows_of
 from .folder_warnings import Warnings
 
 CUT = "--truncate-source (truncate_source=True) cuts such lines instead"
@@ -119,14 +124,28 @@ class RawTextTask(TranslationTask):
         Returns:
             Token ids with their features, and their lengths.
         """
+        given = beginnings_of(self.own_beginnings, self._sentences + 1, len(lines))
+        return self.read_lines(lines, given)
+
+    @cached_property
+    def own_beginnings(self) -> Beginnings:
+        """The beginnings that ``--prefix`` gives."""
+        return read_beginnings(self.cfg.prefix)
+
+    def read_lines(
+        self, lines: Sequence[str], beginnings: Beginnings
+    ) -> tuple[_generation.InferenceTokens, list[int]]:
+        """Return the tokens of raw lines whose translations have given beginnings."""
         self._warnings.segmented(lines)
         first, limit = self._sentences + 1, self.models.limit
         longest = int(self.manifest.options.get("max_characters", unanswered.LONGEST_LINE))
         read, whole = unanswered.taken(lines, first, longest, cut=self.cfg.truncate_source)
-        tokens, factors, marks, protected = [], [], [], []
+        tokens, factors, marks, protected, begun = [], [], [], [], []
         most = None if self.cfg.truncate_source else limit
         around = sum(self.forms["source"].sizes) - 1  # symbols beside the end mark
-        for is_whole, sentence in zip(whole, self.source_encoder.encode(read, most)):
+        encoded = self.source_encoder.encode(read, most)
+        texts = beginnings_of(beginnings, 1, len(lines))
+        for is_whole, sentence, text in zip(whole, encoded, texts, strict=True):
             ids, row = self._ids_and_factors(sentence)
             is_whole = is_whole and not sentence.left_out
             mark = unanswered.mark_of(len(ids) - around, limit - around, whole=is_whole)
@@ -135,10 +154,12 @@ class RawTextTask(TranslationTask):
             marks.append(mark)
             tokens.append(torch.tensor(ids))
             protected.append((first + len(protected), sentence.protected))
+            begun.append(begun_with(self, first + len(begun), text, sentence.protected))
             factors.append(row if self.ablation is None else self.ablation(row, self._sentences))
             self._sentences += 1
         unanswered.report(marks, first, f"{limit} subwords or {longest} characters", CUT)
         extras = {protected_spans.KEY: protected} if self.manifest.protect else {}
+        extras |= {BEGUN: begun} if any(begun) else {}
         return _generation.InferenceTokens(tokens, factors, **extras), [len(t) for t in tokens]
 
     def _ids_and_factors(self, sentence: Any) -> tuple[list[int], Tensor]:
@@ -181,15 +202,21 @@ class RawTextTask(TranslationTask):
         net_input = sample["net_input"]
         bare = self.source_layers and "src_factors" not in net_input
         if bare or ("id" not in sample and self._queue):
-            self._queue.give(sample, [protected_spans.KEY])
+            self._queue.give(sample, [protected_spans.KEY, BEGUN])
         if not more:
-            how["prefix_tokens"] = self._begun(net_input["src_tokens"], how.get("prefix_tokens"))
+            given, begun = how.get("prefix_tokens"), sample.get(BEGUN, ())
+            if given is None:
+                given = rows_of(begun, net_input["src_tokens"], self.tgt_dict.pad())
+            how["prefix_tokens"] = self._begun(net_input["src_tokens"], given)
         found = super().inference_step(generator, models, sample, *more, **how)
         is_scored = isinstance(generator, SequenceScorer)
         if not is_scored:
             found = unanswered_rows.without_answers(found, net_input["src_tokens"], self.src_dict)
             if self.models.predicted:
                 _target_factors.add_factors(models, sample, found)
+                names = [layer.name for layer in self.target_layers]
+                columns = [names.index(name) for name in self.models.predicted]
+                respell(found, sample.get(BEGUN, ()), columns, self.forms["target"].sizes[0])
         self._restore(sample, found, is_scored=is_scored)
         if protected_spans.KEY in sample:
             protected_spans.restore(sample, found, self.tgt_dict)

@@ -84,6 +84,10 @@ class SyntaxTranslationConfig(TranslationConfig):
         None,
         alias="--annotator",
     )
+    prefix: Optional[str] = option(
+        "beginning of the translation of raw text: a file with one for each line, or one for all",
+        None,
+    )
     ablation_seed: int = option("random seed of --ablation-mode shuffle", 1)
 
 

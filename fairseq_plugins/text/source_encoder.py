@@ -210,6 +210,7 @@ class TargetDecoder:
         self.layers, self.protection = tuple(layers), protection
         self.tokenizer, self.lang, self.segmenter = how["tokenizer"], lang, segmenter
         self.tokenize = line_reader(how["tokenizer"], how["normalizer"], lang)
+        self.read = reader(how, lang, protection)
 
     @classmethod
     def from_folder(cls, folder: Path, manifest: TranslationManifest) -> TargetDecoder:
@@ -217,6 +218,17 @@ class TargetDecoder:
         how, layers = manifest.segmentation["target"], layers_of(manifest.target_features)
         segmenter = folder_segmenter(folder, manifest, "target")
         return cls(how, manifest.target_lang, segmenter, layers, protection_of(manifest))
+
+    def begin(self, text: str, spans: Sequence[str] = ()) -> tuple[list[str], list[str]]:
+        """Return the subwords of the beginning of a target, and how they are spelt.
+
+        Args:
+            text: plain text, which ends with a word.
+            spans: the protected spans of the source.
+        """
+        line = self.read(text, spans).text
+        subwords, places = self.segmenter.segment(reduced(line, self.layers))
+        return subwords, [line[begin:end] for begin, end in places]
 
     def add_subwords(self, text: str) -> str:
         """Split words into subwords, separated by spaces."""
