@@ -206,11 +206,6 @@ class WordLabels(Target):
         """Return the loss of the words, or of the labels of whole sentences (``chain``)."""
         if "chain" not in extra:
             return super().losses(logits, extra, sample, weights)
-        if weights:
-            raise InputError(
-                "--class-weights and --label-smoothing are for labels that do not depend on each "
-                "other: not with --crf"
-            )
         from ..nn import label_chain
 
         counts = sample["words_per_example"]

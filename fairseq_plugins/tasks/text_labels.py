@@ -14,6 +14,7 @@ from fairseq.tasks import register_task
 
 from ..data import text_folders
 from ..data.text_items import ERROR, SPLIT, TRUNCATE
+from ..errors import InputError
 from ..messages import named
 from ..methods.options import write
 from ..option_flags import option
@@ -36,8 +37,21 @@ class LabelTaskConfig(TextTaskConfig):
 class LabelTask(TextTask):
     """The common part of both."""
 
+    chains = False  # whether the labels of a sentence depend on each other (--crf)
+
+    def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
+        model = super().build_model(cfg, from_checkpoint)
+        self.chains = getattr(model, "chain", None) is not None
+        return model
+
     def build_criterion(self, cfg: Any, from_checkpoint: bool = False) -> Any:
         """Build the criterion; in training, weights of labels become numbers in its options."""
+        given = (getattr(cfg, name, None) for name in ("class_weights", "label_smoothing"))
+        if self.chains and any(given):
+            raise InputError(
+                "--class-weights and --label-smoothing are for labels that do not depend on each "
+                "other: not with --crf"
+            )
         if not self.of_checkpoint and (text := getattr(cfg, "class_weights", None)):
             write(cfg, class_weights=self._label_weights(str(text)))
         return super().build_criterion(cfg, from_checkpoint)
