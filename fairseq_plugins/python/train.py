@@ -133,6 +133,8 @@ def train(
     """
     from ..lab.execution.complete import complete
 
+    if epochs and updates:
+        raise InputError("epochs and updates both say how long to train: give one of them")
     keys = {"epochs": epochs, "updates": updates, "learning_rates": lr, "seeds": seed}
     given = {"features": features, "batch-size": batch_size}
     given = {name: value for name, value in given.items() if value is not None}
@@ -178,4 +180,6 @@ def _plan(
     machine = Machine(root / JOBS, gpus_per_node=0 if cpu else min(1, gpus_here()))
     plan = make_plan(experiment, root, {part.name: read_folders(part.folder, grid)}, machine)
     check_plan(plan)
+    if len(plan.runs) > 1:
+        raise InputError(f"{len(plan.runs)} runs: give one value of each argument, not a list")
     return plan

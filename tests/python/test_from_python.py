@@ -65,6 +65,8 @@ def test_a_table_is_prepared_and_says_what_it_is(tmp_path) -> None:
         ({"arch": "bert_plain_tiny", "drop_out": 0.1}, "--drop-out: .* no such option .*dropout"),
         ({"arch": "bert_plain_tiny", "max_update": 3}, "'max-update': decided by"),
         ({"arch": "bert_plain_tiny", "epochs": 0}, "epochs"),
+        ({"arch": "bert_plain_tiny", "epochs": 1, "updates": 2}, "give one of them"),
+        ({"arch": "bert_plain_tiny", "seed": [1, 2]}, "2 runs: give one value of each"),
     ],
 )
 def test_what_cannot_be_trained_is_refused_before_any_work(folder, tmp_path, given, said) -> None:

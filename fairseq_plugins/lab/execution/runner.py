@@ -55,7 +55,7 @@ def execute(
         runs: of one or several grids, all on one machine.
         done: called with every ended run and its error message, empty if there was none.
         apart: whether local jobs have a Python of their own, because this process, such as a
-            notebook that computes, cannot be forked safely.
+            notebook that computes, cannot be forked safely; the caller reports failures.
 
     Returns:
         A message for every failed run. A failure does not stop other runs.
@@ -71,7 +71,9 @@ def execute(
         try:
             for run in _ended(pool, waiting, progress, machine.stop_after):
                 if reason := _problem(run):
-                    logger.error("%s: %s", run.folder, reason)
+                    logger.log(
+                        logging.DEBUG if apart else logging.ERROR, "%s: %s", run.folder, reason
+                    )
                     failures.append(f"{run.folder}: {reason}")
                 done(run, reason)
         finally:
