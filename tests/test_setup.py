@@ -260,4 +260,4 @@ def test_the_package_brings_a_command(package):
 def test_what_experiments_call_lies_in_the_package():
     assert command("x") == [sys.executable, "-m", "fairseq_plugins", "x"]
     python = sorted(path.name for path in (ROOT / "scripts").glob("*.py"))
-    assert python == ["halve_encoder.py", "mutate.py"]  # for packs, for tests
+    assert python == ["halve_encoder.py", "mutate.py", "run_notebook.py"]  # for packs, for tests

@@ -130,7 +130,7 @@ def prepare_translation(
     from ..prep.recipes.translation import prepare
     from ..prep.recipes.translation_options import TranslationOptions
 
-    _check_names(options, (TranslationOptions,), ("like",))
+    _check_names(options, (TranslationOptions,), ("like", "like_model"))
     prefixes = {"trainpref": train, "validpref": valid, "testpref": test}
     given = {name: _joined(files) for name, files in prefixes.items() if files is not None}
     given |= {"source_lang": source, "target_lang": target, "destdir": str(out), "layers": layers}
