@@ -89,7 +89,8 @@ def _translations(model: Any, items: Sequence[Line]) -> list[Record | Exception]
     for search in dict.fromkeys(one.search for one in items):
         places = [place for place, one in enumerate(items) if one.search == search]
         texts, begun = zip(*((items[place].text, items[place].prefix) for place in places))
-        how = {"prefix": begun} if any(begun) else {}
+        how: dict[str, Any] = {"prefix": begun} if any(begun) else {}
+        how["first"] = items[places[0]].number + 1  # of an item that is answered alone
         beams = model.hypotheses([*texts], **dict(search), **how)
         found |= {place: _record(items[place], beam) for place, beam in zip(places, beams)}
     return [found[place] for place in range(len(items))]

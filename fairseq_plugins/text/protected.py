@@ -15,7 +15,7 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from time import monotonic
@@ -36,7 +36,8 @@ logger = logging.getLogger(__name__)
 PLACES = tuple(f"<p{number}>" for number in range(10))  # in both dictionaries
 UNKNOWN = "<unk>"
 SECONDS = 2.0  # for all patterns on a line: a pattern that needs more may need forever
-LONGEST, MOST, REPEATED = 1000, 10_000, 10_000  # characters of a pattern; patterns; counts in one
+LONGEST, REPEATED = 1000, 1000  # characters of a pattern; product of the counts in one
+MOST_PATTERNS, MOST_TERMS = 100, 10_000
 READY = {
     "urls": r"\b(?:https?://|ftp://|www\.)(?:\([^\s<>\"()]*\)|[^\s<>\"()])*"
     r"(?:\([^\s<>\"()]*\)|[^\s<>\"'.,;:!?()\[\]{}])",
@@ -70,8 +71,10 @@ class Protection:
     terms: tuple[str, ...] = ()  # protected as whole words
 
     def __post_init__(self) -> None:
-        if len(self.patterns) + len(self.terms) > MOST:
-            raise InputError(f"more than {MOST:,} patterns and terms are protected")
+        for texts, most in ((self.patterns, MOST_PATTERNS), (self.terms, MOST_TERMS)):
+            if len(texts) > most:
+                name = "patterns" if texts is self.patterns else "terms"
+                raise InputError(f"{len(texts):,} {name}, more than {most:,}")
         for pattern in self.patterns:
             _check(pattern)
 
@@ -82,8 +85,10 @@ class Protection:
         while (found := rest.partition(","))[0] in READY:
             patterns.append(READY[found[0]])
             rest = found[2]
-        terms: list[str] = []
-        for text in _lines(rest) if os.path.isfile(rest) else [f"/{rest}/"] if rest else []:
+        terms, texts = [], [f"/{rest}/"] if rest else []
+        if os.path.isfile(rest):
+            texts = filter(None, (text.strip() for _, text in numbered_lines(rest)))
+        for text in texts:
             is_pattern = len(text) > 1 and text[0] == text[-1] == "/"
             (patterns if is_pattern else terms).append(text[1:-1] if is_pattern else text)
         if not patterns and not terms:
@@ -149,10 +154,6 @@ class Protection:
                 kept.append((begin, after))
                 end = after
         return kept
-
-
-def _lines(path: str) -> Iterator[str]:
-    return (text.strip() for _, text in numbered_lines(path) if text.strip())
 
 
 def _check(pattern: str) -> None:

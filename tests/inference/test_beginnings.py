@@ -115,16 +115,19 @@ def test_no_checkpoint_names_a_file_of_beginnings(run, tmp_path) -> None:
     assert "prefix" not in read_checkpoint(tmp_path / "model.pt").task
 
 
-def test_beginnings_keep_their_case(tmp_path) -> None:
-    write_pairs(tmp_path / "train", PAIRS)
+def test_beginnings_keep_their_case_and_protected_spans(tmp_path) -> None:
+    url = "https://A.de/Bb?c=%20"
+    write_pairs(tmp_path / "train", [*PAIRS, (f"see {url}", f"sieh {url}")])
     how = {"trainpref": tmp_path / "train", "features": "", "target_layers": "truecase"}
-    prepare(make_options(tmp_path / "data", **how))
+    prepare(make_options(tmp_path / "data", protect="urls", **how))
     task = make_task(tmp_path / "data", stub=False)
     model = make_model(task, features="none", target_features="truecase").eval()
-    tokens, lengths = task.read_lines(["the man"], ["DER Hund Sieht"])
-    generator = task.build_generator([model], Namespace(beam=2, max_len_b=12))
+    tokens, lengths = task.read_lines([f"the man {url}"], [f"DER Hund {url} Sieht"])
+    generator = task.build_generator([model], Namespace(beam=2, max_len_b=20))
     batch = task.build_dataset_for_inference(tokens, lengths)
     sample = batch.collater([batch[0]])
     best = task.inference_step(generator, [model], sample)[0][0]["tokens"]
     text = task.target_decoder.remove_subwords(task.tgt_dict.string(best))
-    assert text.startswith("DER Hund Sieht")
+    assert task.target_decoder.detokenize(text).startswith(f"DER Hund {url} Sieht")
+    plain = task.tgt_dict.plain(best)
+    assert max(plain.tolist()) < len(task.tgt_dict)

@@ -72,6 +72,7 @@ def test_a_file_has_terms_and_patterns(tmp_path) -> None:
         ("(", "no regular expression"),
         ("a*", "matches nothing"),
         ("((a{1000}){1000}){1000}", "repeats too much"),
+        ("(a{40}){40}", "repeats too much"),
         ("a" * 1001, "too long"),
         ("(" * 500, "no regular expression"),
         ("urls,[", "no regular expression"),
@@ -88,6 +89,14 @@ def test_a_bad_pattern_is_one_error(asked, reason) -> None:
 def test_a_manifest_of_elsewhere_is_checked(entry) -> None:
     with pytest.raises(InputError, match="for 'protect'"):
         Protection.recorded(entry)
+
+
+def test_the_number_of_patterns_and_terms_is_limited() -> None:
+    numbers = tuple(map(str, range(10_001)))
+    assert len(Protection(terms=numbers[1:]).terms) == 10_000
+    for given, reason in (((numbers[:101],), "101 patterns"), (((), numbers), "10,001 terms")):
+        with pytest.raises(InputError, match=reason):
+            Protection(*given)
 
 
 def test_a_pattern_that_never_ends_is_stopped(monkeypatch) -> None:
