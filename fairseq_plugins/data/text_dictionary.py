@@ -30,7 +30,7 @@ class TextDictionary(Dictionary):
         self, dictionary: Dictionary, join: Callable[[str], str], form: Form = PLAIN
     ) -> None:
         vars(self).update(vars(dictionary))
-        around = chain.from_iterable(form.ids(self.index, self.unk()))
+        around = chain.from_iterable(form.ids(dictionary))
         self.join, self.silent = join, {*around} - {self.eos()}
         self._tokens: list[tuple[int, str]] = []  # each with its subword
         self._ids: dict[tuple[int, str], int] = {}

@@ -112,36 +112,27 @@ class Start:
             values["feature_init"] = "zero"
         write(cfg, **values)
 
-    def check_folder(
-        self,
-        folder: str,
-        sides: Sequence[tuple[str, Sequence[str]]],
-        forms: Sequence[str],
-        words: str,
-        layers: Sequence[Layer],
-    ) -> None:
-        """Refuse a folder with other subwords, or other values of learnt layers.
+    def check_folder(self, task: Any) -> None:
+        """Refuse other subwords in a task's folder, or other values of learnt layers.
 
-        Args:
-            sides: language of source and of target, each with its symbols in the order of ids.
-            forms: of the sentences of both, as the manifest has them.
-            words: see `data.translation_folders.word_digests`.
-            layers: of the data folder.
+        Sentences of another form are only warned of: the user may mean it.
         """
-        told = Namespace(**self.options)
-        check_inventories(told, layers, folder)
+        told, folder, manifest = Namespace(**self.options), task.folders[0], task.manifest
+        check_inventories(told, task.source_layers, folder)
         if self.options["words"]:
-            check_words(told, words, folder, start=True)
+            check_words(told, task.words, folder, start=True)
             return
-        for language, ours in sides:
+        languages = (manifest.source_lang, manifest.target_lang)
+        for language, held in zip(languages, (task.src_dict, task.tgt_dict), strict=True):
             path, theirs = self.model.dictionary(language)
-            check_symbols(theirs, ours, path, f"{folder}/dict.{language}.txt")
-        wanted = self.model.forms([language for language, _ in sides])
+            check_symbols(theirs, held.symbols, path, f"{folder}/dict.{language}.txt")
+        wanted = self.model.forms(languages)
+        forms = [manifest.segmentation[side].get("form", "") for side in ("source", "target")]
         if wanted != forms:
             logger.warning(
                 "%s: the model read sentences of the forms %s, those of %s have %s: prepare them "
                 "with --like-model, unless this is meant",
-                *(self.model.path, wanted, folder, [*forms]),
+                *(self.model.path, wanted, folder, forms),
             )
 
     def fitted(self, model: Any) -> dict[str, Tensor]:

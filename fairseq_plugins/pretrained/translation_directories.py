@@ -70,21 +70,16 @@ def read_options(directory: Path) -> tuple[dict[str, Any], tuple[str, str]]:
         raise InputError(f"{path}: tie_word_embeddings is false; only shared tables are read")
     kind, learnt = KINDS[name], KINDS[name].learnt
     found = {ours: config[key] for ours, key in NAMES.items()}
-    sides = [f"{side}_{part}" for side in ("encoder", "decoder")
-             for part in ("normalize_before", "learned_pos")]  # fmt: skip
-    found |= dict(zip(sides, (True, learnt, True, learnt)))
+    found |= dict.fromkeys(("encoder_learned_pos", "decoder_learned_pos"), learnt)
+    found |= dict.fromkeys(("encoder_normalize_before", "decoder_normalize_before"), True)
     found |= {"share_all_embeddings": True, "layernorm_embedding": learnt, "_name": "transformer"}
     found["no_scale_embedding"] = not config.get("scale_embedding", name == "m2m_100")
     found["vocab_size"] = config.get("vocab_size")
-    settings = _settings(directory)
+    path = directory / SETTINGS[1]
+    settings = read_json(path) if path.is_file() else {}
     forms = kind.forms.get(str(settings.get("tokenizer_class")), kind.forms[""])
     legacy = name == "m2m_100" and settings.get("legacy_behaviour") is True
     return found, LEGACY if legacy else forms
-
-
-def _settings(directory: Path) -> dict[str, Any]:
-    path = directory / SETTINGS[1]
-    return read_json(path) if path.is_file() else {}
 
 
 def read_weights(directory: Path) -> dict[str, Tensor]:

@@ -4,8 +4,8 @@ A form is text: ``$`` stands for the subwords, and the last symbol ends the sent
 </s>`` (fairseq's own form), ``__en__ $ </s>`` (M2M-100) or ``$ </s> en_XX`` (mBART).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from ..errors import InputError
 from ..messages import quoted
@@ -46,13 +46,13 @@ class Form:
         """Numbers of symbols before and after the subwords."""
         return len(self.before), len(self.after)
 
-    def ids(self, index: Callable[[str], int], unknown: int) -> tuple[list[int], list[int]]:
+    def ids(self, dictionary: Any) -> tuple[list[int], list[int]]:
         """Return the ids of the symbols before and after; refuse symbols a dictionary lacks."""
-        found = [[index(symbol) for symbol in part] for part in (self.before, self.after)]
-        for symbol, i in zip((*self.before, *self.after), (*found[0], *found[1])):
-            if i == unknown:
+        for symbol in (*self.before, *self.after):
+            if dictionary.index(symbol) == dictionary.unk():
                 raise InputError(f"the dictionary lacks {quoted(symbol)}, a symbol of the form")
-        return found[0], found[1]
+        before, after = (list(map(dictionary.index, part)) for part in (self.before, self.after))
+        return before, after
 
 
 PLAIN = Form()  # fairseq's own

@@ -168,7 +168,7 @@ class RawTextTask(TranslationTask):
         Without ``--truncate-source`` a too long sentence stays whole.
         """
         limit, form = self.models.limit if self.cfg.truncate_source else None, self.forms["source"]
-        before, after = form.ids(self.src_dict.index, self.src_dict.unk())
+        before, after = form.ids(self.src_dict)
         ids = token_ids(self.src_dict, sentence.tokens)[:-1]
         names = [layer.name for layer in self.source_layers]
         how = {"controls": self.models.in_force, "first_word": 1}
@@ -232,7 +232,7 @@ class RawTextTask(TranslationTask):
     def _begun(self, src_tokens: Tensor, prefix: Optional[Tensor]) -> Optional[Tensor]:
         """Return given beginnings of translations (B, P) behind the first symbols of their form."""
         form = self.forms["target"]
-        before, _ = form.ids(self.tgt_dict.index, self.tgt_dict.unk())
+        before, _ = form.ids(self.tgt_dict)
         if not before or (
             prefix is not None and prefix[:, : len(before)].tolist() == [before] * len(prefix)
         ):

@@ -51,7 +51,7 @@ def trained_start(task: Any, cfg: Any, model_class: Any) -> Any:
         start = model_class.trained(last or place)
         start.take_over(cfg, task.source_layers)
         if last is None:
-            task.check_trained(start)
+            start.check_folder(task)
     except (InputError, FileNotFoundError) as error:
         raise Refused(str(error)) from None
     return None if last else start

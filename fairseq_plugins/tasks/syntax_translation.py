@@ -157,7 +157,7 @@ class SyntaxTranslationTask(RawTextTask):
         return load_dictionary(Path(filename))
 
     @property
-    def _words(self) -> str:
+    def words(self) -> str:
         """Hashes of both languages and their dictionaries."""
         sides = (self.src_dict.symbols, self.tgt_dict.symbols)
         return translation_folders.word_digests(self.manifest, *sides)
@@ -230,7 +230,7 @@ class SyntaxTranslationTask(RawTextTask):
             write_seed(cfg, _checks.seed_of(self.cfg))
             held = (self.source_layers, self.manifest.annotator_id, self.target_layers)
             plan = model_class.complete_config(cfg, *held)
-            write(cfg, words=self._words)
+            write(cfg, words=self.words)
         needs = plan.needs
         if not from_checkpoint:
             self._check_needs(needs)
@@ -273,21 +273,13 @@ class SyntaxTranslationTask(RawTextTask):
         """Refuse a trained model that does not fit the folder, before it is built."""
         self._check_plan(cfg, model_class.plan(cfg))
 
-    def check_trained(self, start: Any) -> None:
-        """Refuse a folder that does not fit the trained model of ``--pretrained``."""
-        languages = (self.manifest.source_lang, self.manifest.target_lang)
-        sides = [*zip(languages, (self.src_dict.symbols, self.tgt_dict.symbols))]
-        written = [self.manifest.segmentation[side].get("form", "") for side in self.forms]
-        held = (sides, written, self._words, self.source_layers)
-        start.check_folder(self.folders[0], *held)
-
     def _check_plan(self, cfg: Any, plan: Plan) -> None:
         self._check_words(cfg)
         agreement.check_inventories(cfg, self.source_layers, self.folders[0])
         self._check_needs(plan.needs)
 
     def _check_words(self, cfg: Any, **how: bool) -> None:
-        agreement.check_words(cfg, self._words, self.folders[0], **how)
+        agreement.check_words(cfg, self.words, self.folders[0], **how)
 
     def _check_needs(self, needs: Needs) -> None:
         needs.check(self.manifest.layers, self.folders[0], self._cure, training=True)

@@ -147,7 +147,7 @@ def check_given(options: TranslationOptions) -> None:
         else:
             form = options.forms["source" if name == "srcdict" else "target"]
             dictionary = load_dictionary(path)
-            form.ids(dictionary.index, dictionary.unk())
+            form.ids(dictionary)
             if options.protect and (lacking := [p for p in PLACES if p not in dictionary]):
                 raise InputError(
                     f"{flag_of(name)} {path} has no {lacking[0]}, which --protect needs: take the "
@@ -233,7 +233,7 @@ def look_up(
     lacking = {symbol for symbol, i in zip(symbols, ids) if i == dictionary.unk()}
     counts = symbol_counts(chunk, side) if lacking else {}
     rows = chunk.streams[side]
-    before, after = form.ids(dictionary.index, dictionary.unk())
+    before, after = form.ids(dictionary)
     places = np.repeat([rows.ends - rows.lengths, rows.ends], form.sizes, axis=0)  # (added, N)
     added = np.tile([*before, *after], len(rows))
     values = np.insert(np.array(ids, np.int64)[rows.values], places.T.ravel(), added)
