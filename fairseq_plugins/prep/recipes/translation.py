@@ -244,7 +244,10 @@ class TranslationRecipe(engine.Recipe):
         return f"{counts['lines']} of {counts['read']} lines; {tokens}"
 
     def warn(self, manifest: TranslationManifest, folder: Path) -> None:
-        """Warn of annotations of another text."""
+        """Warn of annotations of another text, and if nothing is protected."""
+        counts = [notes.get("protected", 0) for notes in manifest.alignment.values()]
+        if self.protected and not any(counts):
+            logger.warning("--protect %s: no line has such text", self.options.protect)
         for split, notes in manifest.alignment.items():
             lines, failed = manifest.splits[split]["lines"], notes.get("failed_lines", 0)
             if failed > FAILED_SHARE * lines:
