@@ -38,6 +38,7 @@ def test_registered_names_are_those_on_record():
 
 
 OPEN = {"models.checkpoints", "tasks.unanswered_rows", "tasks.folder_warnings"}  # to other rooms
+OPEN |= {"tasks.protected_spans"}
 
 
 @pytest.mark.parametrize("room", ["models", "tasks", "criterions", "optim"])

@@ -29,10 +29,10 @@ from ..syntax.layers import Layer
 from ..text import unanswered
 from ..text.beginnings import Beginnings, beginnings_of, read_beginnings
 from . import _generation, _target_factors, protected_spans, unanswered_rows
+from ._begun import KEY as BEGUN
+from ._begun import encoded as begun_with
+from ._begun import respell, rows_of
 from ._models_read import ModelsRead
-from .begun import KEY as BEGUN
-from .begun import encoded as begun_with
-from .begun import respell, rows_of
 from .folder_warnings import Warnings
 
 CUT = "--truncate-source (truncate_source=True) cuts such lines instead"
