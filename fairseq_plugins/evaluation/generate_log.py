@@ -27,7 +27,8 @@ _UNKNOWN = "<<unk>>"  # fairseq's mark of a reference word outside the dictionar
 _RECORD = re.compile(r"([STHDPA])-(\d{1,18})\t(.*)", re.DOTALL)
 _TOTAL = re.compile(r"\bTranslated (\d[\d,]{0,20}) sentences\b")
 SGML = (".sgm", ".sgml")
-_SEGMENT = re.compile(r"<seg\b[^>]*>(.*?)</seg>", re.DOTALL | re.IGNORECASE)
+_SEGMENT = re.compile(r"<seg\b[^<>]*>", re.IGNORECASE)
+_END = re.compile("</seg>", re.IGNORECASE)
 _NAME = re.compile(r" *([STHDPA]-\d+)")
 
 Entry = dict[str, list[tuple[int, str]]]  # of one sentence: kind -> line numbers and payloads
@@ -82,9 +83,10 @@ def read_sentences(path: str | Path) -> list[str]:
     lines = read_lines(path)
     if Path(path).suffix not in SGML:
         return lines
-    found = [" ".join(one.split()) for one in _SEGMENT.findall("\n".join(lines))]
-    if not found:
-        raise InputError(f"{path}: no segments; expected lines like '<seg id=\"1\">text</seg>'")
+    parts = [_END.split(part, maxsplit=1) for part in _SEGMENT.split("\n".join(lines))[1:]]
+    found = [" ".join(part[0].split()) for part in parts if len(part) > 1]
+    if not found or len(found) < len(parts):
+        raise InputError(f"{path}: no whole segments, as in '<seg id=\"1\">text</seg>'")
     return found
 
 

@@ -295,7 +295,7 @@ def test_sgml_is_read_by_its_segments(tmp_path) -> None:
     write_text(tmp_path / "ref.sgm", "\n".join(['<refset trglang="de">', *rows, "</refset>"]))
     assert read_sentences(tmp_path / "ref.sgm") == REFERENCE
     write_text(tmp_path / "ref.sgm", "<doc>\n")
-    with pytest.raises(InputError, match=r"ref\.sgm: no segments"):
+    with pytest.raises(InputError, match=r"ref\.sgm: no whole segments"):
         read_sentences(tmp_path / "ref.sgm")
 
 
