@@ -30,7 +30,7 @@ from . import _config
 from ._decoder import FactoredDecoder
 from ._encoder import SyntaxEncoder, plan_local
 from ._plan import FactorPlan, plan_factors, plan_targets, resolve_features, warn_of_reduced
-from .trained import Start
+from ._trained import Start
 
 WORD_WIDTH = "the width of words (under --feature-merge concat without that of the features)"
 

@@ -12,7 +12,7 @@ from prepared import batches, make_model, make_task
 from pretrained.translation_twins import CODES, sentences, write_directory
 
 from fairseq_plugins.errors import InputError
-from fairseq_plugins.models.trained import Start
+from fairseq_plugins.models._trained import Start
 from fairseq_plugins.prep.recipes.like import options_of
 from fairseq_plugins.prep.recipes.translation import prepare
 from fairseq_plugins.pretrained.translation_models import language_token, read_model
