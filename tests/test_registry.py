@@ -37,8 +37,12 @@ def test_registered_names_are_those_on_record():
     assert {key: sorted(ours(registry)) for key, registry in REGISTRIES.items()} == recorded
 
 
-OPEN = {"models.checkpoints", "tasks.unanswered_rows", "tasks.folder_warnings"}  # to other rooms
-OPEN |= {"tasks.protected_spans"}
+OPEN = {  # to other rooms
+    "models.checkpoints",
+    "tasks.folder_warnings",
+    "tasks.protected_spans",
+    "tasks.unanswered_rows",
+}
 
 
 @pytest.mark.parametrize("room", ["models", "tasks", "criterions", "optim"])

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     files = "translations of each system, those of the baseline first; or one file of answers"
     add("--sys", nargs="+", required=True, metavar="FILE", help=files)
     gold = "reference translations (default: the T- lines of logs), or SQuAD file of gold answers"
-    add("--ref", nargs="+", default=[], metavar="FILE", help=gold)
+    add("--ref", nargs="+", metavar="FILE", help=gold)
     add("--json", metavar="FILE", help="also write the scores to this file")
     add = parser.add_argument_group("translations").add_argument
     add("--lang", help="target language, e.g. de")
@@ -106,7 +106,7 @@ def of_translations(args: argparse.Namespace) -> tuple[str, str]:
             raise command.UsageError(f"{flag_of(name)} is for answers: --ref names a SQuAD file")
     if args.ref and args.test_set:
         raise command.UsageError("--test-set gives the references: leave --ref out")
-    references = test_set_references(*args.test_set) if args.test_set else args.ref
+    references = test_set_references(*args.test_set) if args.test_set else args.ref or []
     language = args.lang or (args.test_set[1].partition("-")[2] if args.test_set else "")
     if not language:
         raise command.UsageError("--lang is needed to score translations")

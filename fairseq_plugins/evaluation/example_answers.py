@@ -95,7 +95,7 @@ def translation_counts(
 ) -> ExampleCounts:
     """Count the translations of a run for a metric of translation; see `ExampleCounts`."""
     counts = Counts(SENTENCE_KINDS[metric], sentence_counts(metric, hypotheses, references, lang))
-    return ExampleCounts(source, metric, _digest([base_code(lang)], references), counts)
+    return ExampleCounts(source, metric, _digest([base_code(lang)], *references), counts)
 
 
 def _digest(*about: Any) -> str:

@@ -52,7 +52,7 @@ class FactorQueue:
         self._batches.clear()
 
     def put(self, batch: Mapping[str, Any]) -> None:
-        self._batches.append(batch)
+        self._batches.append({**batch, "net_input": {**batch["net_input"]}})
 
     def give(self, sample: dict[str, Any], extras: Iterable[str]) -> None:
         """Give a batch the features, (B, S, F), and extras of the oldest batch here."""

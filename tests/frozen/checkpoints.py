@@ -295,10 +295,14 @@ def make_checkpoints(workshop: Workshop, *, replace: bool) -> int:
 
 
 def far(one: Any, other: Any, tolerance: float = TOLERANCE, where: str = "") -> list[str]:
-    """List the places where two outputs differ, numbers by more than a tolerance."""
+    """List the places where two outputs differ, numbers by more than a tolerance.
+
+    Today's output may have more keys, such as further metrics.
+    """
     pairs: Any = None
-    if isinstance(one, dict) and isinstance(other, dict) and list(one) == list(other):
-        pairs = [(key, one[key], other[key]) for key in one]
+    if isinstance(one, dict) and isinstance(other, dict):
+        if [key for key in other if key in one] == list(one):
+            pairs = [(key, one[key], other[key]) for key in one]
     if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         pairs = zip(range(len(one)), one, other)
     if pairs is not None:

@@ -33,7 +33,7 @@ def lost(old: dict[str, Any], new: list[dict[str, Any]]) -> dict[str, Any]:
 
     Returns:
         Property -> its value today, where that is another; ``names`` if there is no such flag.
-        A flag may have gained further spellings and choices.
+        A flag may have gained further spellings and choices, and take several values.
     """
     same = [flag for flag in new if flag["dest"] == old["dest"] or old["names"]]
     same = [flag for flag in same if set(old["names"]) <= set(flag["names"])]
@@ -43,6 +43,8 @@ def lost(old: dict[str, Any], new: list[dict[str, Any]]) -> dict[str, Any]:
     flag = same[0]
     changed = {key: flag[key] for key, value in old.items() if flag[key] != value}
     changed.pop("names", None)
+    if (old.get("nargs"), flag.get("nargs")) == (None, "+"):
+        changed.pop("nargs", None)
     if old["choices"] and set(old["choices"]) <= set(flag["choices"] or ()):
         changed.pop("choices", None)
     if old["names"]:
