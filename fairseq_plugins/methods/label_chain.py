@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 
 from ..errors import InputError
+from ..messages import named
 from ..nn.label_chain import LabelChain as Chain
 from ..option_flags import choice, option
 from ..syntax.entity_labels import allowed_steps
@@ -53,5 +54,11 @@ class LabelChain(Method):
         """Return the steps between labels."""
         if not self.is_there:
             return None
-        steps = torch.tensor(allowed_steps(labels))
+        allowed = allowed_steps(labels)
+        if self.crf == SCHEME and not any(a and b[-1] for a, b in zip(allowed[-1], allowed[:-1])):
+            raise InputError(
+                f"{flag_and_value(self, 'crf')}: of {named(labels)} none can be the label of a "
+                "sentence of one word: take --crf free"
+            )
+        steps = torch.tensor(allowed)
         return Chain(steps if self.crf == SCHEME else torch.ones_like(steps))

@@ -75,7 +75,8 @@ class BertAdamW(FairseqOptimizer):
         if above == [0]:
             raise InputError(
                 f"--layer-lr-decay {decay} finds no encoder layers: it is for models of BERT's "
-                "kind, and not with --fp16 or --bf16 (choices: --amp, --autocast bfloat16)"
+                "kind, not with --fp16 or --bf16 (choices: --amp, --autocast bfloat16), and for "
+                "layers that are trained (--freeze-layers)"
             )
         of_layer = {k: [one for one in params if getattr(one, ABOVE, 0) == k] for k in above}
         return [{"params": own, "rate": decay**k} for k, own in of_layer.items()]

@@ -17,6 +17,7 @@ from ..quiet import undisturbed
 from .shown import Attention, Gates
 
 One = str | os.PathLike[str]
+COLUMNS = {"text_column": "text", "text2_column": "", "label_column": "label"}  # by default
 SEARCH = {"beam": 4, "lenpen": 0.6}
 
 
@@ -53,6 +54,8 @@ def load(
         InputError: a damaged or refused bundle or run, or an unknown option.
     """
     paths: list[One] = [path] if isinstance(path, (str, os.PathLike)) else [*path]
+    if not paths:
+        raise InputError("no model is given: name a bundle, a run or a checkpoint")
     found = os.pathsep.join(os.fspath(one) for one in paths)
     given = {"data": data and os.fspath(data), "spacy_model": spacy_model, "cpu": cpu, "int8": int8}
     given |= {"checkpoint": checkpoint if checkpoint != DEFAULT else None}
@@ -188,6 +191,11 @@ class TextModel(Model):
         how: dict[str, Any] = {"split": split}
         if file is not None:
             conll = {"input_format": "conll"}
+            if self._inner.target.by_word and own != COLUMNS:
+                raise InputError(
+                    "text, pair and label are columns of tables; words and their labels are read "
+                    "from a token file, in the columns of the training"
+                )
             how = {"input": file, **(conll if self._inner.target.by_word else own)}
         return evaluate(self._inner, PredictionOptions(self._path, **how))
 

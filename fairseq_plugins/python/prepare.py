@@ -171,13 +171,18 @@ def prepare_questions(
 
 def _files(train: str | Path, valid: Files | None, test: Files | None) -> dict[str, Any]:
     """Return files as options of a preparation; a folder holds the official files."""
+    _joined(train)
     found = {"raw_dir" if Path(train).is_dir() else "train_file": str(train)}
     others = {"valid_file": valid, "test_file": test}
     return found | {name: _joined(files) for name, files in others.items() if files is not None}
 
 
 def _joined(files: Files) -> str:
-    return ",".join(map(str, [files] if isinstance(files, (str, Path)) else files))
+    found = [*map(str, [files] if isinstance(files, (str, Path)) else files)]
+    for file in found:
+        if "," in file and Path(file).exists():
+            raise InputError(f"{file!r}: a comma separates files: give the file another name")
+    return ",".join(found)
 
 
 def _check_names(options: Collection[str], records: Iterable[type], more: Iterable[str] = ()):

@@ -98,6 +98,7 @@ def train(
     updates: int | None = None,
     lr: float | None = None,
     batch_size: int | None = None,
+    metric: str | None = None,
     seed: int = 1,
     name: str = "",
     runs: str | Path | None = None,
@@ -118,6 +119,7 @@ def train(
         updates: length in updates, in place of ``epochs``.
         lr: learning rate.
         batch_size: examples of an update; of translation ``max_tokens`` limits a batch.
+        metric: of the validation, which chooses the checkpoint (default: that of the data).
         seed: of initialisation, dropout and order.
         name: of the model among those of the folder (default: the architecture).
         runs: folder of the runs (default: ``runs/`` and the name of the prepared folder).
@@ -133,9 +135,12 @@ def train(
     """
     from ..lab.execution.complete import complete
 
-    if epochs and updates:
+    if epochs is not None and updates is not None:
         raise InputError("epochs and updates both say how long to train: give one of them")
     keys = {"epochs": epochs, "updates": updates, "learning_rates": lr, "seeds": seed}
+    keys |= {"metric": metric}
+    if updates is not None and updates < 1:
+        raise InputError(f"updates={updates}: at least 1")
     given = {"features": features, "batch-size": batch_size}
     given = {name: value for name, value in given.items() if value is not None}
     given |= {name.replace("_", "-"): value for name, value in options.items()}

@@ -75,7 +75,7 @@ def _read(path: Path, labels: Sequence[str]) -> tuple[float, ...]:
         if label not in labels or label in found:
             known = "is there twice" if label in found else f"is not one of {named(labels)}"
             raise InputError(f"{where}: label {quoted(label)} {known}")
-        if not weight:
+        if len(weight) != 1:
             raise InputError(f"{where}: {quoted(line)}: expected a label and a number")
         found[label] = _checked(weight, where)[0]
     if missing := [label for label in labels if label not in found]:
@@ -86,4 +86,6 @@ def _read(path: Path, labels: Sequence[str]) -> tuple[float, ...]:
 def _checked(found: Sequence[float], where: str) -> tuple[float, ...]:
     if wrong := [one for one in found if not 0 <= one < math.inf]:
         raise InputError(f"{where}: weight {wrong[0]:g} is not a number from 0 on")
+    if len(found) > 1 and not any(found):
+        raise InputError(f"{where}: all weights are 0")
     return tuple(found)

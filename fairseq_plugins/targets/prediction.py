@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from ..errors import InputError
 from ..messages import named, quoted
 
+NEARLY = 1e-3  # rounding of probabilities in files
 _BREAKS = re.compile(r"[\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
@@ -108,7 +109,7 @@ def shares_of(record: Mapping[str, Any], answer: Iterable[str], where: str) -> M
     """Return the probabilities of a line of JSON, if any, with those of the answer."""
     shares = record.get("probabilities", {})
     values = [*shares.values()] if isinstance(shares, Mapping) else [quoted(shares)]
-    if not all(map(is_number, values)):
+    if not all(is_number(one) and -NEARLY <= one <= 1 + NEARLY for one in values):
         raise InputError(f"{where}: probabilities are {named(values)}")
     if "probabilities" in record and (unknown := {*answer}.difference(shares)):
         raise InputError(f"{where}: no probability of label {quoted(min(unknown))}")

@@ -93,6 +93,15 @@ def test_options_without_a_meaning_are_refused(corpus, values, message) -> None:
         options_for(corpus, "out", **values)
 
 
+def test_damaged_sample_is_named(corpus) -> None:
+    options = options_for(corpus, "out")
+    prepare(options)
+    assert samples.training_folders(options).count(":") == 1
+    (corpus / "out/sample2/train.en-de.en.bin").unlink()
+    with pytest.raises(FileNotFoundError, match=r"sample2/train.en-de.en.bin is missing: give --o"):
+        samples.training_folders(options)
+
+
 def test_sample_of_an_earlier_preparation_is_named(corpus) -> None:
     prepare(options_for(corpus, "out"))
     with pytest.raises(InputError, match="sample2 is a sample of an earlier preparation"):

@@ -54,6 +54,11 @@ def test_a_table_is_prepared_and_says_what_it_is(tmp_path) -> None:
     assert repr(fp.Data.open(data)) == repr(data)
     with pytest.raises(fp.InputError, match="no column 'text'.*review, stars"):
         fp.prepare_text(tmp_path / "mine.csv", label="stars", out=tmp_path / "other")
+    (tmp_path / "mine.csv").rename(tmp_path / "my,own.csv")
+    with pytest.raises(fp.InputError, match=r"my,own\.csv': a comma separates files"):
+        fp.prepare_text(tmp_path / "my,own.csv", **how)
+    with pytest.raises(fp.InputError, match="no model is given"):
+        fp.load([])
     with pytest.raises(fp.InputError, match="'worker' is no option .* workers"):
         fp.prepare_text(tmp_path / "mine.csv", **how, worker=2)
 
@@ -66,6 +71,10 @@ def test_a_table_is_prepared_and_says_what_it_is(tmp_path) -> None:
         ({"arch": "bert_plain_tiny", "max_update": 3}, "'max-update': decided by"),
         ({"arch": "bert_plain_tiny", "epochs": 0}, "epochs"),
         ({"arch": "bert_plain_tiny", "epochs": 1, "updates": 2}, "give one of them"),
+        ({"arch": "bert_plain_tiny", "epochs": 2, "updates": 0}, "give one of them"),
+        ({"arch": "bert_plain_tiny", "updates": 0}, "updates=0: at least 1"),
+        ({"arch": "bert_plain_tiny", "patience": 1}, "'patience': a run is as long as"),
+        ({"arch": "bert_plain_tiny", "metric": "f2"}, "f2"),
         ({"arch": "bert_plain_tiny", "seed": [1, 2]}, "2 runs: give one value of each"),
     ],
 )

@@ -86,6 +86,8 @@ def test_options_name_weights_in_any_form(tmp_path):
         ("no\n", "weights:1: 'no': expected a label and a number"),
         ("no x\n", "weights:1: 'no x': expected a label and a number"),
         ("no -1\n", "weights:1: weight -1 is not a number from 0 on"),
+        ("no 1,5\n", "weights:1: 'no 1,5': expected a label and a number"),
+        ("no 0\nyes 0\nmay be 0\n", "weights: all weights are 0"),
         ("no nan\n", "weights:1: weight nan is not a number from 0 on"),
     ],
 )
@@ -97,7 +99,7 @@ def test_files_of_weights_that_say_too_little_are_refused(tmp_path, lines, error
     assert error in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["1,2", "balanced", "/etc/passwd", "1,2,x", "1,2,-1"])
+@pytest.mark.parametrize("text", ["1,2", "balanced", "/etc/passwd", "1,2,x", "1,2,-1", "0,0,0"])
 def test_a_checkpoint_holds_numbers_alone(text):
     with pytest.raises(InputError, match="--class-weights '"):
         given_weights(text, LABELS)

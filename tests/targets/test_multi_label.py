@@ -185,7 +185,8 @@ def test_how_good_a_prediction_is():
 @pytest.mark.parametrize(
     "more",
     [{"label_set": ["x"]}, {"label_set": "joy"}, {"gold": [1]}, {"gold": ["x"]},
-     {"label_set": ["joy", "joy"]}, {"probabilities": {"a": "b"}}],
+     {"label_set": ["joy", "joy"]}, {"probabilities": {"a": "b"}},
+     {"probabilities": {"joy": -5}}],
 )  # fmt: skip
 def test_lines_that_are_no_predictions_are_refused(more):
     record = {"id": "1", "label_set": [], "probabilities": {"joy": 0.1}, **more}

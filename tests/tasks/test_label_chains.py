@@ -13,6 +13,7 @@ from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.bundle_export import export_bundle
 from fairseq_plugins.inference.export import export_checkpoint
 from fairseq_plugins.inference.prediction import load
+from fairseq_plugins.methods.label_chain import LabelChain
 from fairseq_plugins.syntax.entity_labels import allowed_steps
 from fairseq_plugins.targets.table import TARGETS
 
@@ -140,6 +141,8 @@ def test_what_cannot_be_chained_is_refused(folder, tmp_path):
         make_model(make_task(classes), crf="free")
     with pytest.raises(InputError, match="not with --crf"):
         trained(folder, tmp_path / "weighed", "--label-smoothing", "0.1")
+    with pytest.raises(InputError, match="of B-X, E-X none can be the label of a sentence of one"):
+        LabelChain(crf="scheme").chain(["B-X", "E-X"])
     made = examples("entities", 9, 0)
     changed = replace(made[4], word_labels=("I-LOC", *made[4].word_labels[1:]))
     splits = {"train": [*made[:4], changed, *made[5:]]}

@@ -64,6 +64,11 @@ def _read_options(options: Options) -> Options:
 def refuse_owned(options: Iterable[Any], *more: str) -> None:
     """Refuse options of ``fairseq-train`` that a grid or `run` decides, and further ones."""
     for key in options:
+        if key == "patience":
+            raise InputError(
+                "option 'patience': a run is as long as its updates or epochs say, and its best "
+                "checkpoint is kept; fairseq-train itself stops early"
+            )
         if key in (*_OWNED, *more):
             raise InputError(
                 f"option {quoted(key)}: decided by {named(_INSTEAD)} of the grid or by flags of run"

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from ...data.manifest import FILE_NAME
+from ...data.manifests import read_manifest
+from ...data.products import faults
 from ...data.translation_manifest import TranslationManifest
 from ...errors import InputError
 from ...files import copy, own_folder
@@ -50,6 +52,8 @@ def training_folders(options: TranslationOptions) -> str:
     for folder in folders:
         if not (folder / FILE_NAME).is_file():
             raise FileNotFoundError(f"no {folder / FILE_NAME}: give --overwrite to write it again")
+        for fault in faults(folder, read_manifest(folder)):
+            raise type(fault)(f"{fault}: give --overwrite to write the samples again")
     return os.pathsep.join(map(str, folders))
 
 
