@@ -27,7 +27,7 @@ except ImportError:  # Python 3.10
 PACKAGE = Path(__file__).parents[1] / "fairseq_plugins"
 LENGTH = 100_000
 SECONDS = 1.0  # of processor time: a linear pattern needs milliseconds
-USERS = "fairseq_plugins.text.protected"  # its patterns of users have a time limit
+USERS = "fairseq_plugins.text.protected_patterns"  # its patterns of users have a time limit
 METHODS = ("match", "fullmatch", "search", "findall", "finditer", "split", "sub", "subn")
 PROBES = " \t\n01aAxs_-.,;:!?\"'()[]{}<>|/@#$%&*`~+=^\\…é中\u2019\x85"
 MISFITS = ("", "x\x01")

@@ -17,17 +17,24 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from time import monotonic
 from typing import Any
 from urllib.parse import quote, unquote
-
-import regex
 
 from ..errors import InputError
 from ..messages import named, quoted
 from ..syntax.subwords import Span
 from ..text_reading import numbered_lines
+from .protected_patterns import (
+    MOST_PATTERNS,
+    MOST_TERMS,
+    READY,
+    SECONDS,
+    check,
+    is_pattern,
+    matchers,
+    own_pattern,
+)
 from .raw_text import line_reader, unescape
 from .segment import WORD_START
 
@@ -35,23 +42,11 @@ logger = logging.getLogger(__name__)
 
 PLACES = tuple(f"<p{number}>" for number in range(10))  # in both dictionaries
 UNKNOWN = "<unk>"
-SECONDS = 2.0  # for all patterns on a line: a pattern that needs more may need forever
-LONGEST, REPEATED = 1000, 1000  # characters of a pattern; product of the counts in one
-MOST_PATTERNS, MOST_TERMS = 100, 10_000
-READY = {
-    "urls": r"\b(?:https?://|ftp://|www\.)(?:\([^\s<>\"()]*\)|[^\s<>\"()])*"
-    r"(?:\([^\s<>\"()]*\)|[^\s<>\"'.,;:!?()\[\]{}])",
-    "emails": r"(?<![\w.+-])[\w.+-]+@\w+(?:[.-]\w+)+",
-    "placeholders": r"\{\{?\w*\}?\}|\$\{\w+\}|%(?:\(\w+\)|\d+\$)?[sdif](?!\w)",
-    "tags": r"</?\w[^<>]{0,500}>",
-}
 _FIRST = 0xFDD1  # a character that no text has
 STAND_INS = {chr(_FIRST + number): number for number in range(len(PLACES))}
 _OWN = {ord(one): "\ufffd" for one in STAND_INS}
 _STAND_IN = re.compile(f"([{min(STAND_INS)}-{max(STAND_INS)}])")
 _SHOWN = re.compile(r" ?<p\d=>|<p\d=([\w.~%-]+)>")
-_OF_PLACES = r"<p\d(?:=[\w.~%-]*)?>"  # text that looks like a place
-_COUNTS = re.compile(r"[{,](\d+)")
 
 
 @dataclass(frozen=True)
@@ -63,11 +58,11 @@ class Taken:
     left: int = 0  # further spans, which are ordinary text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Protection:
     """The text that is protected; the same in a manifest."""
 
-    patterns: tuple[str, ...] = ()  # regular expressions
+    patterns: tuple[str, ...] = ()  # regular expressions of the library regex
     terms: tuple[str, ...] = ()  # protected as whole words
 
     def __post_init__(self) -> None:
@@ -76,23 +71,34 @@ class Protection:
                 name = "patterns" if texts is self.patterns else "terms"
                 raise InputError(f"{len(texts):,} {name}, more than {most:,}")
         for pattern in self.patterns:
-            _check(pattern)
+            check(pattern)
+
+    def __repr__(self) -> str:
+        """Return what is protected, in words for users: ``urls; 1 pattern; 12 terms``."""
+        ready = {pattern: name for name, pattern in READY.items()}
+        names = [ready[pattern] for pattern in self.patterns if pattern in ready]
+        counts = {"pattern": len(self.patterns) - len(names), "term": len(self.terms)}
+        counted = [f"{n:,} {name}{'s' * (n > 1)}" for name, n in counts.items() if n]
+        return "; ".join([*names, *counted])
 
     @classmethod
     def asked(cls, given: str) -> Protection:
-        """Read ``--protect``: names of `READY` patterns, then a file or a regular expression."""
-        patterns, rest = [], given
-        while (found := rest.partition(","))[0] in READY:
-            patterns.append(READY[found[0]])
-            rest = found[2]
-        terms, texts = [], [f"/{rest}/"] if rest else []
-        if os.path.isfile(rest):
-            texts = filter(None, (text.strip() for _, text in numbered_lines(rest)))
-        for text in texts:
-            is_pattern = len(text) > 1 and text[0] == text[-1] == "/"
-            (patterns if is_pattern else terms).append(text[1:-1] if is_pattern else text)
-        if not patterns and not terms:
-            raise InputError(f"--protect {given!r}: it has no term and no pattern")
+        """Read ``--protect``: names of `READY` patterns and files, at last ``/a pattern/``."""
+        patterns, terms, comma, rest = [], [], ",", given
+        while comma:
+            whole = rest.strip()
+            part, comma, rest = rest.partition(",")
+            if (part := part.strip()) in READY:
+                patterns.append(READY[part])
+                continue
+            if os.path.isfile(part):
+                texts = [*filter(None, (text.strip() for _, text in numbered_lines(part)))]
+            else:
+                texts, comma = [own_pattern(whole)], ""
+            if not texts:
+                raise InputError(f"--protect: {part} has no term and no pattern")
+            patterns += [text[1:-1] for text in texts if is_pattern(text)]
+            terms += [text for text in texts if not is_pattern(text)]
         try:
             return cls(tuple(dict.fromkeys(patterns)), tuple(sorted({*terms})))
         except InputError as error:
@@ -138,15 +144,16 @@ class Protection:
     def _spans(self, line: str) -> list[Span]:
         """Return the spans of a line; of spans that overlap the first, and of these the longest."""
         until, found = monotonic() + SECONDS, []
-        for pattern in _compiled(self):
+        for pattern in matchers(self.patterns, self.terms):
             try:
                 left = max(until - monotonic(), 1e-3)
                 matches = pattern.finditer(line, timeout=left, concurrent=True)
                 found += [one.span() for one in matches if one[0].strip()]
-            except TimeoutError:
+            except (TimeoutError, MemoryError):
                 raise InputError(
                     f"the protected pattern {quoted(pattern.pattern)} takes more than {SECONDS} "
-                    f"seconds on {quoted(line)}: write one without repetitions of repetitions"
+                    f"seconds or too much memory on {quoted(line)}: write one without "
+                    "repetitions of repetitions"
                 ) from None
         kept, end = [], 0
         for begin, after in sorted(found, key=lambda one: (one[0], -one[1])):
@@ -154,28 +161,6 @@ class Protection:
                 kept.append((begin, after))
                 end = after
         return kept
-
-
-def _check(pattern: str) -> None:
-    """Refuse a text that is no regular expression, or a huge one."""
-    try:
-        counts = math.prod(int(count) or 1 for count in _COUNTS.findall(pattern))
-        if len(pattern) > LONGEST or counts > REPEATED:
-            raise InputError(f"{quoted(pattern)} is too long, or repeats too much")
-        re.compile(pattern)
-        if regex.compile(pattern).fullmatch("", timeout=SECONDS):
-            raise InputError(f"the pattern {quoted(pattern)} matches nothing at all")
-    except (re.error, regex.error, RecursionError, OverflowError, TimeoutError) as error:
-        raise InputError(f"{quoted(pattern)} is no regular expression: {error}") from None
-
-
-@lru_cache(maxsize=8)
-def _compiled(protection: Protection) -> list[Any]:
-    found = [regex.compile(pattern) for pattern in (*protection.patterns, _OF_PLACES)]
-    if protection.terms:
-        whole = r"(?:(?<!\w)|(?!\w))\L<terms>(?:(?!\w)|(?<!\w))"
-        found.append(regex.compile(whole, terms=protection.terms))
-    return found
 
 
 def reader(how: dict[str, Any], lang: str, protection: Protection | None) -> Callable[..., Taken]:

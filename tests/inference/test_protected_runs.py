@@ -118,8 +118,10 @@ def test_folders_record_what_they_protect(run, tmp_path) -> None:
 def test_protection_of_nothing_is_said(run, tmp_path, caplog) -> None:
     place, protects = run
     if not protects:
-        prepare(make_options(tmp_path / "out", trainpref=place / "train", protect="terms.txt"))
-        assert "--protect terms.txt: no line has such text" in caplog.text
+        caplog.set_level(logging.INFO)
+        prepare(make_options(tmp_path / "out", trainpref=place / "train", protect="/§+/"))
+        assert "--protect /§+/: no line has such text" in caplog.text
+        assert "protected: 1 pattern" in caplog.text
 
 
 def test_dictionaries_without_places_are_refused(run, tmp_path) -> None:

@@ -45,9 +45,9 @@ FOUND = [
         ["{name}", "{{x}}", "${y}", "%s", "%(n)d", "%1$s"],
     ),
     ("tags", "<2de> a < b <b>c</b>", ["<2de>", "<b>", "</b>"]),
-    ("urls,emails", "a@b.de http://c", ["a@b.de", "http://c"]),
-    (r"urls,\d{2,}", "12 www.a.de/34 5", ["12", "www.a.de/34"]),
-    (r"[A-Z]{2,}", "ABC d EF", ["ABC", "EF"]),
+    (" urls, emails ", "a@b.de http://c", ["a@b.de", "http://c"]),
+    (r"urls, /\d{2,}/", "12 www.a.de/34 5", ["12", "www.a.de/34"]),
+    (r"/[A-Z]{2,}/", "ABC d EF", ["ABC", "EF"]),
     ("urls", "text <p0> <p3=x>", ["<p0>", "<p3=x>"]),
 ]
 
@@ -61,21 +61,35 @@ def test_patterns_find_their_spans(asked, line, spans) -> None:
 
 def test_a_file_has_terms_and_patterns(tmp_path) -> None:
     path = tmp_path / "terms"
+    path.write_text("\n")
+    with pytest.raises(InputError, match="terms has no term and no pattern"):
+        Protection.asked(f"urls,{path}")
     path.write_text("New York\nNew York City\n\nC++\n<2de>\nart\n/§ ?\\d+/\n")
-    found = Protection.asked(f"urls,{path}").take("New York City, party art C++ x<2de>§ 5 New York")
+    asked = Protection.asked(f"{path}, urls")
+    assert repr(asked) == "urls; 1 pattern; 5 terms"
+    found = asked.take("New York City, party art C++ x<2de>§ 5 New York")
     assert found.spans == ("New York City", "art", "C++", "<2de>", "§ 5", "New York")
 
 
 @pytest.mark.parametrize(
     ("asked", "reason"),
     [
-        ("(", "no regular expression"),
-        ("a*", "matches nothing"),
-        ("((a{1000}){1000}){1000}", "repeats too much"),
-        ("(a{40}){40}", "repeats too much"),
-        ("a" * 1001, "too long"),
-        ("(" * 500, "no regular expression"),
-        ("urls,[", "no regular expression"),
+        ("/(/", "no regular expression"),
+        ("/a*/", "matches nothing"),
+        (r"/\b/", "matches nothing"),
+        (r"/\s+/", "matches nothing at all, or blanks"),
+        ("/(?R)a|a/", "calls a group"),
+        ("/((a{1000}){1000}){1000}/", "repeats too much"),
+        ("/(a{40}){40}/", "repeats too much"),
+        (f"/{'a' * 1001}/", "too long"),
+        (f"/{'(' * 500}/", "no regular expression"),
+        ("urls,/[/", "no regular expression"),
+        ("urls,termz.txt", "'termz.txt' is no file, and none of urls, emails"),
+        ("termz.txt,urls", "'termz.txt' is no file"),
+        ("url", "'url' is no file"),
+        ("urls,", "'' is no file"),
+        (r"/\d+/,urls", "stands last"),
+        (r"/tmp/termz.txt,/\d+/", "several patterns or files"),
     ],
 )
 def test_a_bad_pattern_is_one_error(asked, reason) -> None:
@@ -188,7 +202,7 @@ def test_annotators_read_protected_words_in_full() -> None:
         return Annotation([*words], {"pos": ["X"] * len(words)})
 
     annotator, how = Reading(), {"tokenizer": "moses", "normalizer": "none", "subwords": "none"}
-    taken = reader(how, "en", Protection.asked("New York"))("See New York.")
+    taken = reader(how, "en", Protection.asked("/New York/"))("See New York.")
     (line,) = annotate_lines([taken], "moses", annotator)
     assert annotator.seen == [["See", "New York", "."]] == [line.words]
     assert len(line.spans) == len(line.layers["pos"]) == 3

@@ -194,7 +194,7 @@ def _differences(
         if side and side[name] != getattr(options, name):
             yield flag_of(name), side[name], getattr(options, name)
     if side and protection_of(manifest) != options.protection:
-        yield flag_of("protect"), manifest.protect, options.protect
+        yield flag_of("protect"), protection_of(manifest), options.protection
     ours = [name for name in options.target_names if name in OF_TARGETS]
     theirs = [name for name in manifest.target_features if name in OF_TARGETS]
     if theirs != ours:

@@ -95,6 +95,8 @@ class TranslationRecipe(engine.Recipe):
     def describe(self) -> TranslationManifest:
         """Check everything before the work; files are read for their hashes."""
         options = self.options
+        if options.protection:
+            logger.info("protected: %s", options.protection)
         check_given(options)
         check_samples(options)
         trained = bool(options.trainpref)

@@ -209,9 +209,9 @@ class TranslationOptions:
         choices=MISALIGNMENTS,
     )
     protect: str = option(
-        f"text that becomes one token each and returns unchanged: {', '.join(READY)} (several with "
-        "commas), a file of terms, one per line (/.../ is a regular expression), or one regular "
-        "expression",
+        f"text that becomes one token each and returns unchanged, with commas: {', '.join(READY)}, "
+        "files of terms, one per line (/.../ is a regular expression), and at last one regular "
+        "expression as /.../",
         "",
     )
     only_source: bool = option("prepare source files alone, without target files", False)
