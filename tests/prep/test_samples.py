@@ -11,6 +11,7 @@ from stops import stopped_at
 from fairseq_plugins.data.manifests import read_manifest
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.recipes import samples
+from fairseq_plugins.prep.recipes.like import options_of
 from fairseq_plugins.prep.recipes.translation import prepare
 
 pytestmark = pytest.mark.usefixtures("rule_tagger", "small_chunks")
@@ -106,3 +107,19 @@ def test_sample_of_an_earlier_preparation_is_named(corpus) -> None:
     prepare(options_for(corpus, "out"))
     with pytest.raises(InputError, match="sample2 is a sample of an earlier preparation"):
         prepare(options_for(corpus, "out", samples=1, overwrite=True))
+
+
+def test_further_parts_are_sampled_at_the_rate_of_the_first(corpus) -> None:
+    prepare(options_for(corpus, "out"))
+    texts = {"trainpref": str(corpus / "train"), "destdir": str(corpus / "new"), "workers": 1}
+    like = {"like": str(corpus / "out"), **texts}
+    found = options_of(like | {"samples": 2})
+    assert found.bpe_dropout == 0.3
+    prepare(found)
+    for name in ("sample1", "sample2"):
+        assert symbols(corpus / "new" / name, "en", "train") == symbols(
+            corpus / "out" / name, "en", "train"
+        )
+    with pytest.raises(InputError, match="--bpe-dropout 0.1 contradicts --like .* with 0.3"):
+        options_of(like | {"samples": 2, "bpe_dropout": 0.1})
+    assert options_of(like).bpe_dropout is None

@@ -25,7 +25,7 @@ from ...text.annotators import is_default
 from ...text.protected import Protection
 from ...text.source_encoder import protection_of
 from .layer_options import NOTHING, apart, read_layers
-from .translation_options import MODELS, TranslationOptions
+from .translation_options import MODELS, SAMPLED, TranslationOptions
 
 SETTINGS = ("tokenizer", "normalizer", "subwords")
 SIDES = ("source", "target")
@@ -41,7 +41,7 @@ def options_of(given: Mapping[str, Any]) -> TranslationOptions:
 
     Args:
         given: options; ``like`` names a folder whose languages, tokeniser, normaliser, subwords,
-            dictionaries, features, trees and annotation are used.
+            dictionaries, features, trees and annotation are used, and for samples its rate.
     """
     given = {name: value for name, value in given.items() if value is not None}
     folder, model = given.pop("like", None), given.pop("like_model", None)
@@ -50,6 +50,8 @@ def options_of(given: Mapping[str, Any]) -> TranslationOptions:
     taken = settings_of(Path(folder)) if folder else {}
     if model:
         taken = model_settings(Path(model), [given.get(f"{side}_lang") for side in SIDES])
+    if not given.get("samples"):
+        taken = {name: value for name, value in taken.items() if name not in SAMPLED.values()}
     if folder and "layers" in given:
         given |= _layers_of(folder, given.pop("layers"), taken)
     for name in given.keys() & taken.keys():
@@ -137,6 +139,8 @@ def settings_of(folder: Path) -> dict[str, Any]:
     if any(layer.learnt for layer in layers_of(manifest.layers)):
         found["layer_dicts"] = str(folder)
     found |= {f"{side}_form": one.get("form", "") for side, one in manifest.segmentation.items()}
+    rates = {rate: manifest.options.get(rate) for rate in SAMPLED.values()}
+    found |= {rate: value for rate, value in rates.items() if value is not None}
     found["protect"] = protection_of(manifest) or ""
     found["conllu"] = bool(manifest.options.get("conllu"))
     found["spacy_model"] = manifest.options.get("spacy_model") or ""
