@@ -142,8 +142,8 @@ def run_source(args: argparse.Namespace) -> None:
 
     search = read_search(args.generate)
     check_reference(args)
-    begun = beginnings(args)
     command.show_log()
+    begun = beginnings(args)
     how = {"data": args.data, "spacy_model": args.annotator, "cpu": args.cpu}
     translate, language = open_checkpoint(checkpoint_of(args), search, **how)
     if args.reference:
@@ -167,8 +167,8 @@ def run_bundle(args: argparse.Namespace, bundles: list[str]) -> None:
 
         search = read_search(args.generate)
         check_reference(args)
-        begun = beginnings(args)
         command.show_log()
+        begun = beginnings(args)
         translator = Translator.open(check_single(bundles), spacy_model=args.annotator)
         if args.reference or args.data:
             check_language(translator.manifest.target_lang)

@@ -27,7 +27,7 @@ from ..errors import InputError
 from ..syntax.forms import Form
 from ..syntax.layers import Layer
 from ..text import unanswered
-from ..text.beginnings import Beginnings, beginnings_of, read_beginnings
+from ..text.beginnings import Beginnings, beginnings_of
 from . import _generation, _target_factors, protected_spans, unanswered_rows
 from ._begun import KEY as BEGUN
 from ._begun import encoded as begun_with
@@ -51,6 +51,7 @@ class RawTextTask(TranslationTask):
     forms: dict[str, Form]  # of the sentences of source and target
     models: ModelsRead  # common facts of the models so far
     ablation: Optional[Ablation]  # removal of features, if any
+    own_beginnings: Beginnings  # that ``--prefix`` gives
     _queue: _generation.FactorQueue
     _sentences: int
     _warnings: Warnings
@@ -126,11 +127,6 @@ class RawTextTask(TranslationTask):
         """
         given = beginnings_of(self.own_beginnings, self._sentences + 1, len(lines))
         return self.read_lines(lines, given)
-
-    @cached_property
-    def own_beginnings(self) -> Beginnings:
-        """The beginnings that ``--prefix`` gives."""
-        return read_beginnings(self.cfg.prefix)
 
     def read_lines(
         self, lines: Sequence[str], beginnings: Beginnings

@@ -33,6 +33,7 @@ from ..methods.plan import Plan
 from ..option_flags import option
 from ..syntax.layers import OF_TARGETS, Layer, column_places, columns_of
 from ..syntax.needs import Needs
+from ..text.beginnings import read_beginnings
 from . import (
     _checkpoint_options,
     _checks,
@@ -121,6 +122,7 @@ class SyntaxTranslationTask(RawTextTask):
         if restored:
             self.tgt_dict = FactoredDictionary(self.tgt_dict, self.target_layers[restored[0]])
         self.ablation = self._ablation()
+        self.own_beginnings = read_beginnings(cfg.prefix)
         self.models = ModelsRead(cfg.max_source_positions)
         self._queue = _generation.FactorQueue()
         self._sentences = 0

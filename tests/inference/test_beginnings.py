@@ -73,7 +73,11 @@ def test_beginnings_are_a_text_or_the_lines_of_a_file(run, tmp_path) -> None:
     path.write_text("\n".join(BEGUN) + "\n")
     source.write_text("\n".join(LINES) + "\n")
     assert read_beginnings(str(path)) == BEGUN
-    assert read_beginnings("der Hund") == "der Hund"
+    for text in ("der Hund", "Nr.5", "z.B.", "3.14", "U.S", "und/oder ", "Aus a/b.txt", "", "Hund"):
+        assert read_beginnings(text) == text
+    for name in ("begun.txt", "begun.de", "begun.zh-tw.pt", "./begun", str(tmp_path)):
+        with pytest.raises(FileNotFoundError, match="--prefix .*: no such file"):
+            read_beginnings(name)
     assert beginnings_of(BEGUN, 3, 2) == BEGUN[2:]
     translate_text(bundle.translate, str(source), str(output), read_beginnings(str(path)))
     assert output.read_text().split("\n")[:-1] == bundle.translate(LINES, prefix=BEGUN)
