@@ -46,7 +46,7 @@ _FIRST = 0xFDD1  # a character that no text has
 STAND_INS = {chr(_FIRST + number): number for number in range(len(PLACES))}
 _OWN = {ord(one): "\ufffd" for one in STAND_INS}
 _STAND_IN = re.compile(f"([{min(STAND_INS)}-{max(STAND_INS)}])")
-_SHOWN = re.compile(r" ?<p\d=>|<p\d=([\w.~%-]+)>")
+_SHOWN = re.compile(r"\A(?:<p\d=> ?)+| ?<p\d=>|<p\d=([\w.~%-]+)>")
 
 
 @dataclass(frozen=True)

@@ -182,6 +182,14 @@ def test_spans_return_unchanged_from_words_and_subwords(
     assert text.replace("See", "see") == expected.replace("See", "see")
 
 
+def test_tags_in_words_keep_their_blanks_without_a_tokeniser(segmenters) -> None:
+    how = {"tokenizer": "none", "normalizer": "none", "subwords": "sentencepiece"}
+    taken = reader(how, "en", Protection.asked("tags"))(line := "see <b>the</b> page<br>.")
+    segmenter = ProtectedSegmenter(segmenters["sentencepiece"], marks=True)
+    tokens, _ = with_spans(segmenter.segment(taken.text)[0], taken.spans)
+    assert restored(segmenter.join(" ".join(tokens))) == line
+
+
 def test_text_that_looks_like_a_place_is_no_place(segmenters) -> None:
     """Of a target without such a text in its source."""
     assert ProtectedSegmenter(segmenters["none"], marks=False).segment("a <p0>")[0] == [
@@ -210,12 +218,14 @@ def test_annotators_read_protected_words_in_full() -> None:
 
 
 def test_missing_doubled_and_invented_spans_are_named() -> None:
-    tokens, found = with_spans(["a", "<p0>", "<p0>", "<p7>", "b"], ["x y", "z"])
+    given = ["<p8>", "<p7>", "a", "<p0>", "<p0>", "<p7>", "b"]
+    tokens, found = with_spans(given, ["x y", "z"])
     assert restored(" ".join(tokens)) == "a x y x y b"
     assert misfits(["x y", "z"], found) == [
         "<p1> ('z') is missing",
         "<p0> ('x y') stands there 2 times",
         "<p7> is not in the source, and left out",
+        "<p8> is not in the source, and left out",
     ]
 
 
