@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
+from ..syntax.sequences import has_sequence
 from ..text_reading import decode_line, numbered_lines
 from .conllu import BLANKS
 
@@ -33,6 +34,7 @@ class Scan:
     # the first line longer than the limit, as (line number, characters), or None
     overlong: tuple[int, int] | None = None
     escaped: int = 0  # number of lines with Moses entities
+    sequences: bool = False  # whether a line has a sequence (`syntax.sequences`)
 
 
 def scan_file(
@@ -59,6 +61,7 @@ def scan_file(
             if max_characters is not None:
                 if len(line) > max_characters:
                     found.overlong = found.overlong or (number, len(line))
+                found.sequences = found.sequences or has_sequence(line)
                 found.escaped += any(entity in raw for entity in MOSES_ENTITIES)
             blank = not line.strip(BLANKS)
             offset += len(raw)

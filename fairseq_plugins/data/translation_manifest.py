@@ -129,6 +129,9 @@ class TranslationManifest(Manifest):
                     yield f"segmentation of {side!r} says {quoted(settings[name])} for {name!r}"
             if not isinstance(settings.get("form", ""), str):
                 yield f"segmentation of {side!r} says {quoted(settings['form'])} for 'form'"
+            if not isinstance(settings.get("sequences", False), bool):
+                said = quoted(settings["sequences"])
+                yield f"segmentation of {side!r} says {said} for 'sequences'"
         names = [self.source_lang, self.target_lang, *self.features, *self.splits]
         names += self.target_features
         names += [name for counts in self.splits.values() for name in counts["tokens"]]

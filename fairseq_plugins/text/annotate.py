@@ -23,7 +23,6 @@ from ..resources import BUNDLED, PIPELINES, pipeline_path
 from ..syntax.annotation import Annotation
 from ..syntax.layers import STANDARD_TAGS, annotated_names, layers_of
 from .raw_text import parts_of
-from .sequences import whole
 
 with deferred("spacy.cli.info"):  # spaCy's command line takes more than half of the import time
     import spacy
@@ -105,13 +104,7 @@ class Annotator:
 
     def _tokenized(self, line: str) -> Doc:
         docs = [self.nlp.make_doc(part) for part in parts_of(line)]
-        doc = docs[0] if len(docs) == 1 else Doc.from_docs(docs, ensure_whitespace=False)
-        spans = [(token.idx, token.idx + len(token)) for token in doc]
-        with doc.retokenize() as words:
-            for i, j in whole(line, spans, words=True):
-                if j > i + 1:
-                    words.merge(doc[i:j])
-        return doc
+        return docs[0] if len(docs) == 1 else Doc.from_docs(docs, ensure_whitespace=False)
 
     def _tag(self, docs) -> Iterator[Annotation]:
         made: dict[str, dict[Any, Any]] = {layer.name: {} for layer in self._asked}

@@ -167,11 +167,12 @@ def reader(how: dict[str, Any], lang: str, protection: Protection | None) -> Cal
     """Return the function from a raw line (and the spans of its source) to the text for subwords.
 
     Args:
-        how: tokeniser, normaliser and subwords, see `raw_text.line_reader`.
+        how: tokeniser, normaliser, subwords and sequences, see `raw_text.line_reader`.
         lang: the language.
         protection: of the text, if any.
     """
-    read = line_reader(how["tokenizer"], how["normalizer"], lang)
+    sequences = how.get("sequences", False)
+    read = line_reader(how["tokenizer"], how["normalizer"], lang, sequences=sequences)
     apart = how["tokenizer"] != "none" or how["subwords"] != "sentencepiece"
 
     def protected(line: str, known: Sequence[str] | None = None) -> Taken:

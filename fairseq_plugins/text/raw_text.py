@@ -15,8 +15,8 @@ from typing import Any
 
 from ..errors import InputError
 from ..language_codes import base_code
+from ..syntax.sequences import whole_words
 from ..text_reading import BYTE_ORDER_MARK
-from .sequences import whole_words
 
 TOKENIZERS = ("moses", "pretokenized", "none")
 NORMALIZERS = ("none", "moses")
@@ -106,12 +106,14 @@ def _moses(lang: str) -> tuple[Any, Any, Any]:
     return MosesTokenizer(lang), detokenizer, MosesPunctNormalizer(lang)
 
 
-def line_reader(tokenizer: str, normalizer: str, lang: str) -> Callable[[str], str]:
+def line_reader(
+    tokenizer: str, normalizer: str, lang: str, *, sequences: bool = False
+) -> Callable[[str], str]:
     """Return the function from an input line to the text for subwords.
 
     The result has single spaces and none at its ends; with ``moses`` and ``pretokenized`` spaces
     separate the words. Byte order marks at the beginning are dropped, and a line without visible
-    characters is empty.
+    characters is empty. With ``sequences``, Moses tears none (`syntax.sequences`).
     """
     for value, choices in ((tokenizer, TOKENIZERS), (normalizer, NORMALIZERS)):
         if value not in choices:
@@ -125,7 +127,7 @@ def line_reader(tokenizer: str, normalizer: str, lang: str) -> Callable[[str], s
             line = _moses(lang)[2].normalize(line)
         if tokenizer == "moses":
             words = _moses(lang)[0].tokenize(line, return_str=True, escape=False).split()
-            return " ".join(whole_words(line.translate(_DROPPED), words))
+            return " ".join(whole_words(line.translate(_DROPPED), words) if sequences else words)
         return " ".join(line.split())
 
     return read

@@ -18,10 +18,10 @@ from subword_nmt.apply_bpe import BPE
 
 from ..errors import InputError
 from ..messages import quoted
+from ..syntax.sequences import whole
 from ..syntax.subwords import Span, joined_spans
 from ..text_reading import read_text
 from .merges import learn_merges
-from .sequences import whole
 
 SUBWORDS = ("subword_nmt", "sentencepiece", "none")
 SEPARATOR = "@@"
@@ -55,9 +55,13 @@ class BpeSegmenter:
     Args:
         codes: path of a codes file.
         vocabulary: allowed subwords (others are split further), or None.
+        sequences: whether no subword ends within one (`syntax.sequences`).
     """
 
-    def __init__(self, codes: Path, vocabulary: set[str] | None = None) -> None:
+    def __init__(
+        self, codes: Path, vocabulary: set[str] | None = None, *, sequences: bool = False
+    ) -> None:
+        self.sequences = sequences
         merges = check_codes(codes)
         # subword-nmt cannot read a file without merges, but can ignore all merges
         self.bpe = BPE(io.StringIO(read_codes(codes)), merges or 0, SEPARATOR, vocabulary)
@@ -88,7 +92,8 @@ class BpeSegmenter:
         bare = [*(piece[: -len(SEPARATOR)] for piece in pieces[:-1]), pieces[-1]]
         if "".join(bare) != word or not all(bare):
             bare = list(word)  # text with subword-nmt's end-of-word sign can confuse it
-        bare = ["".join(bare[i:j]) for i, j in whole(word, joined_spans(bare, 0))]
+        if self.sequences:
+            bare = ["".join(bare[i:j]) for i, j in whole(word, joined_spans(bare, 0))]
         if bare[-1].endswith(SEPARATOR):
             bare[-1:] = bare[-1][:-1], bare[-1][-1]
         return [*(piece + SEPARATOR for piece in bare[:-1]), bare[-1]]
@@ -115,9 +120,9 @@ def spans_of(words: Iterable[list[str]]) -> tuple[list[str], list[Span]]:
 
 
 class SentencePieceSegmenter:
-    """Pieces of a sentencepiece model."""
+    """Pieces of a sentencepiece model; with ``sequences``, none ends within one."""
 
-    def __init__(self, model: Path) -> None:
+    def __init__(self, model: Path, *, sequences: bool = False) -> None:
         if not Path(model).is_file():
             raise FileNotFoundError(f"no sentencepiece model {str(model)!r}")
         try:
@@ -125,7 +130,8 @@ class SentencePieceSegmenter:
         except (RuntimeError, OSError) as error:
             raise InputError(f"{model} is no sentencepiece model: {error}") from None
         self.unknown = self.processor.id_to_piece(self.processor.unk_id())
-        self.has_bytes = self.processor.is_byte(self.processor.piece_to_id(BYTE))
+        has_bytes = self.processor.is_byte(self.processor.piece_to_id(BYTE))
+        self.sequences = sequences and not has_bytes
 
     def segment(self, text: str) -> tuple[list[str], list[Span]]:
         """Return S pieces and their spans in ``text``.
@@ -134,7 +140,7 @@ class SentencePieceSegmenter:
         """
         encoded = self.processor.encode(text, return_type="offset_mapping")
         pieces, spans = encoded["pieces"], [tuple(span) for span in encoded["offsets"]]
-        if self.has_bytes:
+        if not self.sequences:
             return list(pieces), spans
         found = ([], [])
         for i, j in whole(text, spans):
@@ -154,7 +160,13 @@ class SentencePieceSegmenter:
 Segmenter = WordSegmenter | BpeSegmenter | SentencePieceSegmenter
 
 
-def load_segmenter(kind: str, model: Path | None, vocabulary: set[str] | None = None) -> Segmenter:
+def load_segmenter(
+    kind: str,
+    model: Path | None,
+    vocabulary: set[str] | None = None,
+    *,
+    sequences: bool = False,
+) -> Segmenter:
     """Build a segmenter by name."""
     if kind == "none":
         return WordSegmenter()
@@ -162,9 +174,9 @@ def load_segmenter(kind: str, model: Path | None, vocabulary: set[str] | None = 
         raise InputError(f"unknown subword method {kind!r}; choices: {', '.join(SUBWORDS)}")
     if model is None:
         raise InputError(f"subword method {kind!r} needs a model file")
-    return (
-        BpeSegmenter(model, vocabulary) if kind == "subword_nmt" else SentencePieceSegmenter(model)
-    )
+    if kind == "subword_nmt":
+        return BpeSegmenter(model, vocabulary, sequences=sequences)
+    return SentencePieceSegmenter(model, sequences=sequences)
 
 
 def read_vocabulary(path: str | Path) -> set[str]:

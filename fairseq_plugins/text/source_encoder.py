@@ -15,6 +15,7 @@ from ..syntax.casing import lowered
 from ..syntax.labels import NO_VALUE
 from ..syntax.layers import OF_TARGETS, Layer, given_names, layers_of
 from ..syntax.sentence import EncodedSentence
+from ..syntax.sequences import whole
 from ..syntax.subwords import align, joined_spans, locate_words
 from .annotators import needs_annotator, reopen_annotator, warn_of_other
 from .protected import (
@@ -54,6 +55,8 @@ def annotate_lines(
     tokenizer: str,
     annotator: Any = None,
     given: Sequence[Annotation] | None = None,
+    *,
+    sequences: bool = False,
 ) -> list[AnnotatedLine]:
     """Find the words of clean lines, and their annotation.
 
@@ -62,6 +65,7 @@ def annotate_lines(
         annotator: `text.annotate.Annotator`, or None. It reads protected words in full; if it finds
             the words, a letter in place of each protected span.
         given: annotations, one per line, instead of an annotator.
+        sequences: whether found words join that tear one (`syntax.sequences`).
     """
     found = tokenizer == "none"  # by the annotator
     texts = [line.text for line in lines]
@@ -76,6 +80,8 @@ def annotate_lines(
         elif given is None:
             given = annotator.annotate_words(words)
         annotate = _with_found_words if found else _with_given_words
+        if found and sequences:
+            given = [_with_sequences(text, note) for text, note in zip(texts, given)]
         made = [annotate(text, line, note) for text, line, note in zip(texts, words, given)]
     return [replace(one, protected=line.spans) for one, line in zip(made, lines)]
 
@@ -86,6 +92,17 @@ def _with_found_words(text: str, words: list[str], note: Annotation) -> Annotate
     if spans is not None:
         return AnnotatedLine(text, note.words, spans, note.layers)
     return _with_given_words(text, words, note)
+
+
+def _with_sequences(text: str, note: Annotation) -> Annotation:
+    """Join an annotation's words within sequences; their values are the first word's."""
+    spans = note.spans if note.spans is not None else locate_words(text, note.words)
+    groups = [*whole(text, spans, words=True)] if spans else []
+    if not spans or len(groups) == len(spans):
+        return note
+    words = ["".join(note.words[i:j]) for i, j in groups]
+    places = [(spans[i][0], spans[j - 1][1]) for i, j in groups]
+    return Annotation(words, carried(note, [i for i, _ in groups]), places)
 
 
 def _with_given_words(text: str, words: list[str], note: Annotation) -> AnnotatedLine:
@@ -140,6 +157,7 @@ class SourceEncoder:
                 raise InputError(f"feature {layer.name!r} needs a spaCy pipeline")
         self.read = reader(how, lang, protection)
         self.tokenizer, self.segmenter = how["tokenizer"], segmenter
+        self.sequences = how.get("sequences", False)
         self.layers, self.annotator = tuple(layers), annotator
 
     @property
@@ -172,7 +190,7 @@ class SourceEncoder:
         read = [self.read(line) for line in lines]
         long = [limit is not None and self._reaches(line.text, limit) for line in read]
         read = [Taken("") if is_long else line for line, is_long in zip(read, long)]
-        annotated = annotate_lines(read, self.tokenizer, self.annotator)
+        annotated = annotate_lines(read, self.tokenizer, self.annotator, sequences=self.sequences)
         for name in given_names(layer.name for layer in self.layers):  # raw text has none
             annotated = [
                 replace(line, layers=line.layers | {name: [NO_VALUE] * len(line.words)})
@@ -209,7 +227,8 @@ class TargetDecoder:
     ) -> None:
         self.layers, self.protection = tuple(layers), protection
         self.tokenizer, self.lang, self.segmenter = how["tokenizer"], lang, segmenter
-        self.tokenize = line_reader(how["tokenizer"], how["normalizer"], lang)
+        sequences = how.get("sequences", False)
+        self.tokenize = line_reader(how["tokenizer"], how["normalizer"], lang, sequences=sequences)
         self.read = reader(how, lang, protection)
 
     @classmethod
@@ -257,7 +276,8 @@ def folder_segmenter(folder: Path, manifest: TranslationManifest, side: str) -> 
         for name in ("model", "vocabulary")
     )
     known = vocabulary and read_vocabulary(vocabulary)
-    found = load_segmenter(settings["subwords"], model, known)
+    sequences = settings.get("sequences", False)
+    found = load_segmenter(settings["subwords"], model, known, sequences=sequences)
     marks = settings["subwords"] == "sentencepiece"
     return found if protection_of(manifest) is None else ProtectedSegmenter(found, marks=marks)
 

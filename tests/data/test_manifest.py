@@ -132,7 +132,11 @@ def test_nested_entries_that_lack_a_part_are_refused(manifest, tmp_path) -> None
     replace(manifest, segmentation={}, splits={}).save(tmp_path)
     with pytest.raises(InputError, match="segmentation lacks 'source'"):  # of a run as well
         read_manifest(tmp_path)
-    manifest.segmentation["target"] |= {"tokenizer": "moses"}
+    manifest.segmentation["target"] |= {"tokenizer": "moses", "sequences": "yes"}
+    manifest.save(tmp_path)
+    with pytest.raises(InputError, match="of 'target' says 'yes' for 'sequences'"):
+        read_manifest(tmp_path)
+    del manifest.segmentation["target"]["sequences"]
     manifest.splits["train"].pop("lines")
     manifest.save(tmp_path)
     with pytest.raises(InputError, match="'train' lacks its counts"):

@@ -6,13 +6,17 @@ import json
 import shutil
 
 import pytest
-from raw_corpora import contents, invented_pairs, make_options, write_pairs
+from raw_corpora import contents, invented_pairs, make_options, stream_rows, write_pairs
 
+from fairseq_plugins.data.dictionaries import load_dictionary, token_ids
 from fairseq_plugins.data.manifest import FILE_NAME
 from fairseq_plugins.data.manifests import read_manifest
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.recipes.like import options_of, settings_of
 from fairseq_plugins.prep.recipes.translation import prepare
+from fairseq_plugins.text.raw_text import line_reader
+from fairseq_plugins.text.segment import load_segmenter
+from fairseq_plugins.text.source_encoder import SourceEncoder
 
 WAYS = [
     {"bpe_vocabulary_threshold": 4, "normalizer": "moses", "features": "case,pos"},
@@ -42,6 +46,44 @@ def like(corpus, name="new", **values):
     """Options that prepare the test text like the old folder."""
     given = {"destdir": corpus / name, "testpref": corpus / "test", "like": corpus / "old"}
     return options_of({k: str(v) for k, v in given.items()} | {"workers": 1} | values)
+
+
+PARTS = "The \U0001f469 and \U0001f52c see \u0645\u06cc \u062e\u0648 or \u0937 \u0915"
+JOINED = "\U0001f469\u200d\U0001f52c", "\u0937\u200d\u0915"  # emoji, Hindi
+SIGNED = f"The {JOINED[0]} see \u0645\u06cc\u200c\u062e\u0648 or {JOINED[1]}"  # and Persian
+GIVEN = {"subword_nmt": "bpe_codes", "sentencepiece": "sentencepiece_model"}
+
+
+def cut(folder):
+    """How the folder cuts SIGNED as raw text, and as a test set."""
+    manifest = read_manifest(folder)
+    found = SourceEncoder.from_folder(folder, manifest).encode([SIGNED])[0].tokens
+    dictionary = load_dictionary(folder / "dict.en.txt")
+    assert stream_rows(folder, "test", "en") == [token_ids(dictionary, found)]
+    return found, [side.get("sequences") for side in manifest.segmentation.values()]
+
+
+@pytest.mark.parametrize("way", [{"bpe_size": 20}, *WAYS[1:]])
+def test_sequences_stay_whole_where_a_folder_learnt_them(corpus, way) -> None:
+    way = {**way, "features": ""}
+    write_pairs(corpus / "test", [(SIGNED, SIGNED)])
+    for line, recorded in ((PARTS, None), (SIGNED, True)):
+        write_pairs(corpus / "train", [*invented_pairs(60), *[(line, line)] * 9])
+        found, record = cut(old_folder(corpus, overwrite=True, **way))
+        assert record == [recorded] * 2
+        prepare(like(corpus, overwrite=True))
+        assert cut(corpus / "new") == (found, record)
+        if recorded:
+            assert all(any(one in token for token in found) for one in JOINED)
+    if option := GIVEN.get(way.get("subwords", "subword_nmt")):  # known elsewhere: as libraries cut
+        side = read_manifest(corpus / "old").segmentation["source"]
+        given = shutil.copy(corpus / "old" / side["model"], corpus / "given")
+        elsewhere = {"trainpref": corpus / "train", "testpref": corpus / "test", option: given}
+        prepare(make_options(corpus / "plain", **way, **elsewhere))
+        read = line_reader(side["tokenizer"], "none", "en")(SIGNED)
+        plain = load_segmenter(side["subwords"], given).segment(read)[0]
+        assert cut(corpus / "plain") == (plain, [None] * 2)
+        assert not any(one in token for token in plain for one in JOINED)
 
 
 @pytest.mark.parametrize("way", WAYS)

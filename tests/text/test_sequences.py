@@ -1,12 +1,15 @@
-"""Emoji, flags and joined letters: no tokeniser and no subword model tears them."""
+"""Emoji, flags and joined letters: whole where a folder records it, else cut as libraries cut."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 import pytest
+import sacremoses
 
+from fairseq_plugins.syntax.sequences import whole_words
 from fairseq_plugins.text.annotate import Annotator
+from fairseq_plugins.text.protected import Taken
 from fairseq_plugins.text.raw_text import detokenize, line_reader
 from fairseq_plugins.text.segment import (
     BpeSegmenter,
@@ -14,7 +17,7 @@ from fairseq_plugins.text.segment import (
     learn_codes,
     learn_sentencepiece,
 )
-from fairseq_plugins.text.sequences import whole_words
+from fairseq_plugins.text.source_encoder import annotate_lines
 
 WHOLE = {
     "woman scientist": "\U0001f469\u200d\U0001f52c",
@@ -28,6 +31,7 @@ WHOLE = {
     "red heart": "\u2764\ufe0f",
     "Indic joiner": "\u0937\u200d\u0915",
 }
+PERSIAN = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
 SENTENCES = ["the cat \U0001f469 \U0001f52c sat here", "the \U0001f44d cat \U0001f1e9 \U0001f1ea"]
 
 
@@ -37,15 +41,21 @@ def segmenters(tmp_path_factory):
     words = Counter(word for line in SENTENCES for word in line.split() * 2)
     (folder / "codes").write_text(learn_codes(words, 20), encoding="utf-8")
     (folder / "pieces").write_bytes(learn_sentencepiece(SENTENCES * 9, 40, 1000))
-    return BpeSegmenter(folder / "codes"), SentencePieceSegmenter(folder / "pieces")
+    return [
+        (
+            BpeSegmenter(folder / "codes", sequences=sequences),
+            SentencePieceSegmenter(folder / "pieces", sequences=sequences),
+        )
+        for sequences in (False, True)
+    ]
 
 
 @pytest.mark.parametrize("sign", WHOLE.values(), ids=WHOLE)
 @pytest.mark.parametrize("line", ["{}", "the {} sat.", "the{}{}!", "(cat{})", "\x01the {}"])
 def test_sequences_are_never_torn(sign, line, segmenters) -> None:
-    bpe, pieces = segmenters
+    bpe, pieces = segmenters[True]
     text = line.format(sign, sign)
-    read = line_reader("moses", "none", "en")(text)
+    read = line_reader("moses", "none", "en", sequences=True)(text)
     words = read.split()
     assert sum(word.count(sign) for word in words) == text.count(sign)
     assert sign in detokenize(read, "moses", "en")
@@ -57,23 +67,40 @@ def test_sequences_are_never_torn(sign, line, segmenters) -> None:
     assert bpe.join(" ".join(bpe.segment(read)[0])) == read
 
 
-def test_an_annotator_finds_sequences_whole() -> None:
-    signs = [*WHOLE.values()]
-    (found,) = Annotator().annotate_text([" ".join(signs)])
-    assert found.words == signs
-    assert [*map(len, found.layers.values())] == [len(signs)] * len(found.layers)
+@pytest.mark.parametrize("text", [*WHOLE.values(), PERSIAN, *SENTENCES], ids=ascii)
+def test_unrecorded_sequences_are_cut_as_libraries_cut(text, segmenters) -> None:
+    bpe, pieces = segmenters[False]
+    read = line_reader("moses", "none", "fa")(text)
+    moses = sacremoses.MosesTokenizer("fa").tokenize(text, return_str=True, escape=False)
+    assert read == " ".join(moses.split())
+    assert " ".join(bpe.segment(read)[0]) == bpe.bpe.process_line(read)
+    assert pieces.segment(text)[0] == pieces.processor.encode(text, out_type=str)
+
+
+def test_words_of_an_annotator_join_where_sequences_stay_whole() -> None:
+    signs, annotator = [*WHOLE.values()], Annotator(names=("pos", "heads"))
+    line = Taken(" ".join(signs))
+    (torn,), (found,) = (
+        annotate_lines([line], "none", annotator, sequences=sequences)
+        for sequences in (False, True)
+    )
+    assert torn.words == annotator.annotate_text([line.text])[0].words != signs
+    assert found.words == signs == [line.text[begin:end] for begin, end in found.spans]
+    assert {*map(len, found.layers.values())} == {len(signs)}
+    assert max(found.layers["heads"]) <= len(signs)
 
 
 def test_signs_side_by_side_stay_words_of_their_own() -> None:
     flags = "\U0001f1e9\U0001f1ea", "\U0001f1eb\U0001f1f7"
-    assert line_reader("moses", "none", "en")("".join(flags)) == " ".join(flags)
+    read = line_reader("moses", "none", "en", sequences=True)
+    assert read("".join(flags)) == " ".join(flags)
     assert whole_words("".join(flags), [*"".join(flags)]) == [*flags]
 
 
 def test_subwords_end_behind_a_non_joiner_but_words_do_not(segmenters) -> None:
     word = "\u0645\u06cc\u200c\u062e\u0648"
-    assert line_reader("moses", "none", "fa")(word) == word
-    found, _ = segmenters[0].segment(word)
+    assert line_reader("moses", "none", "fa", sequences=True)(word) == word
+    found, _ = segmenters[True][0].segment(word)
     assert found == ["\u0645@@", "\u06cc\u200c@@", "\u062e@@", "\u0648"]
 
 
@@ -85,5 +112,5 @@ def test_other_characters_are_cut_as_before(segmenters) -> None:
         "e",
         "\u0301",
     ]
-    assert segmenters[0].segment("xyz")[0] == ["x@@", "y@@", "z"]
-    assert segmenters[0].segment("a\u0301")[0] == ["a@@", "\u0301"]
+    assert segmenters[True][0].segment("xyz")[0] == ["x@@", "y@@", "z"]
+    assert segmenters[True][0].segment("a\u0301")[0] == ["a@@", "\u0301"]

@@ -181,6 +181,21 @@ def check_given_folders(options: TranslationOptions, annotator_id: str) -> None:
             )
 
 
+def keeps_sequences(options: TranslationOptions, *, learnt: bool) -> bool:
+    """Whether sequences stay whole (`syntax.sequences`): folders record if they do.
+
+    Given models and dictionaries may know the parts alone, unless their folder has the record.
+
+    Args:
+        options: of the preparation.
+        learnt: whether the training text has sequences.
+    """
+    if given := options.given_models():
+        beside = filter(None, map(_manifest_beside, given.values()))
+        return any(one.segmentation["source"].get("sequences", False) for one in beside)
+    return learnt
+
+
 def _manifest_beside(path: Path) -> TranslationManifest | None:
     """Return the manifest of a file's prepared folder, if any."""
     folder = path.resolve().parent

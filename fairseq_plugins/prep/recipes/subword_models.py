@@ -49,16 +49,17 @@ def obtain_models(
             _learn(options, train, counts, learnt)
         copy(given or learnt, model)
     vocabularies = _vocabularies(options, counts, model, folder)
-    sides, segmenters = {}, []
+    sides, segmenters, how = {}, [], {"sequences": True} if options.sequences else {}
     for side, lang in (("source", options.source_lang), ("target", options.target_lang)):
         vocabulary, file = vocabularies.get(lang, (None, None))
-        segmenters.append(segment.load_segmenter(kind, model, vocabulary))
+        segmenters.append(segment.load_segmenter(kind, model, vocabulary, **how))
         sides[side] = {
             "tokenizer": options.tokenizer,
             "normalizer": options.normalizer,
             "subwords": kind,
             "model": model.name if model else None,
             "vocabulary": file,
+            **how,
         }
         if form := getattr(options, f"{side}_form"):
             sides[side]["form"] = form
@@ -120,7 +121,7 @@ def _vocabularies(
     threshold = options.bpe_vocabulary_threshold
     if model is None or options.subwords != "subword_nmt" or not threshold:
         return {}
-    segmenter = segment.BpeSegmenter(model)
+    segmenter = segment.BpeSegmenter(model, sequences=options.sequences)
     found, sides = {}, [(SOURCE, options.source_lang), (TARGET, options.target_lang)]
     for side, lang in sides[:1] if options.only_source else sides:
         pieces = segment.subword_counts(segmenter, counts()[side])

@@ -33,7 +33,7 @@ from ..inventories import look_up as look_up_layers
 from ..shards import WorkLayout
 from ..split_writer import SplitWriter
 from .layer_options import given_inventories, inventory_inputs
-from .like import check_given_folders
+from .like import check_given_folders, keeps_sequences
 from .samples import check_samples, samplers_of, write_sample
 from .subword_models import check_given, look_up, obtain_models, write_dictionaries
 from .translation_chunks import (
@@ -311,6 +311,9 @@ def scan_inputs(options: TranslationOptions, files: dict[str, dict[str, Path]]) 
             }
             for split, sides in files.items()
         }
+    training = (sides for split, sides in scans.items() if split.startswith("train"))
+    texts = [sides[name] for sides in training for name in (SOURCE, TARGET) if name in sides]
+    options.sequences = keeps_sequences(options, learnt=any(text.sequences for text in texts))
     for split, sides in scans.items():
         _check_split(split, sides, options)
         check_values(sides, options)

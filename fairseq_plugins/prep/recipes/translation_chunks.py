@@ -208,6 +208,7 @@ def _annotated(
         options.tokenizer,
         annotator,
         [given[i] for i in kept] if given else None,
+        sequences=options.sequences,
     )
 
 

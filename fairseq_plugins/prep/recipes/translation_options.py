@@ -235,6 +235,7 @@ class TranslationOptions:
         self._check_models()
         self._check_targets()
         self._check_samples()
+        self.sequences = False  # whether these stay whole: `like.keeps_sequences`
         self.forms = {
             side: Form.read(getattr(self, f"{side}_form"), f"--{side}-form")
             for side in ("source", "target")

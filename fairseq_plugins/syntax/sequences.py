@@ -1,4 +1,4 @@
-"""Sequences of characters that readers see as one: no word or subword ends within them.
+"""Sequences of characters that readers see as one, and words and subwords that end within them.
 
 Such a sequence is an emoji with its selectors, skin tone and tags, a flag of two letters, a keycap,
 or characters on both sides of a joiner. The zero-width joiner (U+200D) makes one sign of its
@@ -9,7 +9,7 @@ that a subword may end behind it, but no word.
 import re
 from collections.abc import Iterator, Sequence
 
-from ..syntax.subwords import Span, locate_words
+from .subwords import Span, locate_words
 
 _JOINER, _NON_JOINER = "\u200d", "\u200c"
 _ADDED = "\ufe00-\ufe0f\u20e3\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f"
@@ -26,6 +26,11 @@ _IN_SUBWORDS = re.compile(_sequence(_JOINER, _ADDED + _NON_JOINER))
 _SPECIAL = re.compile(f"[{_JOINER}{_NON_JOINER}{_ADDED}{_LETTERS}]")
 
 
+def has_sequence(text: str) -> bool:
+    """Whether a text has a character of sequences."""
+    return not text.isascii() and bool(_SPECIAL.search(text))
+
+
 def whole(text: str, spans: Sequence[Span], *, words: bool = False) -> Iterator[tuple[int, int]]:
     """Group spans of a text that together hold a sequence.
 
@@ -38,7 +43,7 @@ def whole(text: str, spans: Sequence[Span], *, words: bool = False) -> Iterator[
         The first span of each group, and the span after its last.
     """
     inside: set[int] = set()
-    if _SPECIAL.search(text):
+    if has_sequence(text):
         for one in _IN_WORDS.finditer(text) if words else _IN_SUBWORDS.finditer(text):
             inside.update(range(one.start() + 1, one.end()))
     begins = [i for i, (begin, _) in enumerate(spans) if begin not in inside or not i]
@@ -47,7 +52,7 @@ def whole(text: str, spans: Sequence[Span], *, words: bool = False) -> Iterator[
 
 def whole_words(text: str, words: list[str]) -> list[str]:
     """Join the words of a text that a tokeniser tore within a sequence."""
-    if not _SPECIAL.search(text):
+    if not has_sequence(text):
         return words
     spans = locate_words(text, words)
     if spans is None:
