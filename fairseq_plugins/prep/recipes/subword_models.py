@@ -169,19 +169,12 @@ def write_dictionaries(
     Returns:
         Side -> dictionary.
     """
-    counts: dict[str, Counter[str]] = {side: Counter() for side in SIDES}
-    for chunk in chunks:
-        if chunk.split.startswith("train"):
-            encoded = EncodedChunk.load(chunk.encoded, dict.fromkeys(SIDES, 0))
-            for side in SIDES:
-                counts[side].update(symbol_counts(encoded, side))
+    counts = _train_counts(options, chunks, segmenters)
     given = {SOURCE: options.srcdict, TARGET: options.tgtdict}
     limits = {
         SOURCE: (options.thresholdsrc, options.nwordssrc),
         TARGET: (options.thresholdtgt, options.nwordstgt),
     }
-    if options.samples:
-        _add_drawable(options, chunks, segmenters, counts)
     if options.joined_dictionary:
         given = dict.fromkeys(SIDES, options.srcdict or options.tgtdict)
         counts = dict.fromkeys(SIDES, counts[SOURCE] + counts[TARGET])
@@ -203,19 +196,25 @@ def write_dictionaries(
     return made
 
 
-def _add_drawable(
+def _train_counts(
     options: TranslationOptions,
     chunks: list[Chunk],
     segmenters: tuple[segment.Segmenter, segment.Segmenter],
-    counts: dict[str, Counter[str]],
-) -> None:
-    """Count subwords that only samples have as the rarest."""
+) -> dict[str, Counter[str]]:
+    """Count the subwords of training text; those that only samples have are the rarest."""
+    counts: dict[str, Counter[str]] = {side: Counter() for side in SIDES}
     train = [chunk for chunk in chunks if chunk.split.startswith("train")]
-    words = word_counts(options, train)
+    for chunk in train:
+        encoded = EncodedChunk.load(chunk.encoded, dict.fromkeys(SIDES, 0))
+        for side in SIDES:
+            counts[side].update(symbol_counts(encoded, side))
+    if not options.samples or (options.srcdict and options.tgtdict):
+        return counts
+    words, least = word_counts(options, train), max(1, options.thresholdsrc, options.thresholdtgt)
     for side, segmenter in zip(SIDES, segmenters):
-        least = max(1, options.thresholdsrc, options.thresholdtgt)
         for piece in drawable(segmenter, words[side]):
             counts[side].setdefault(piece, least)
+    return counts
 
 
 def symbol_counts(chunk: EncodedChunk, side: str) -> Counter[str]:
