@@ -24,7 +24,7 @@ def read_beginnings(given: str | None) -> Beginnings:
             raise FileNotFoundError(
                 f"--prefix {quoted(given)}: no such file; with a blank behind it, it is a text"
             )
-        logger.info("--prefix: one beginning for all lines: %s", quoted(given))
+        logger.warning("--prefix: one beginning for all lines: %s", quoted(given))
         return given
     return [line for _, line in numbered_lines(given)]
 

@@ -67,7 +67,7 @@ def test_batches_make_no_difference(run) -> None:
         assert alone == translate(LINES, prefix=BEGUN, **HOW)
 
 
-def test_beginnings_are_a_text_or_the_lines_of_a_file(run, tmp_path) -> None:
+def test_beginnings_are_a_text_or_the_lines_of_a_file(run, tmp_path, caplog) -> None:
     _, _, bundle = run
     path, source, output = (tmp_path / name for name in ("begun", "source", "output"))
     path.write_text("\n".join(BEGUN) + "\n")
@@ -75,6 +75,7 @@ def test_beginnings_are_a_text_or_the_lines_of_a_file(run, tmp_path) -> None:
     assert read_beginnings(str(path)) == BEGUN
     for text in ("der Hund", "Nr.5", "z.B.", "3.14", "U.S", "und/oder ", "Aus a/b.txt", "", "Hund"):
         assert read_beginnings(text) == text
+    assert "one beginning for all lines: 'der Hund'" in caplog.text
     for name in ("begun.txt", "begun.de", "begun.zh-tw.pt", "./begun", str(tmp_path)):
         with pytest.raises(FileNotFoundError, match="--prefix .*: no such file"):
             read_beginnings(name)
