@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 
 SHARDS = ".shards"
 RECORD = "shard.json"
-FORMAT, VERSION = "fairseq_plugins.shard", 3
+FORMAT, VERSION = "fairseq_plugins.shard", 4
 REMOVED = ".removed"
 
 

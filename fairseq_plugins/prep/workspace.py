@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 WORK = ".preparing"
 LOCK = ".preparing.lock"
 MARK = "fingerprint.json"
-WORK_FORMAT = 3  # of unfinished work; another format is not continued
+WORK_FORMAT = 4  # of unfinished work; another format is not continued
 PATIENCE = 5.0  # seconds for workers of a killed preparation to end
 
 
