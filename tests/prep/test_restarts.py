@@ -236,13 +236,13 @@ def test_interrupt_ends_parent_and_workers(corpus, monkeypatch) -> None:
 
 
 def test_dead_worker_is_one_clear_error(corpus, monkeypatch) -> None:
-    monkeypatch.setattr(chunks, "annotate_lines", lambda *args: os._exit(1))
+    monkeypatch.setattr(chunks, "annotate_lines", lambda *args, **how: os._exit(1))
     with pytest.raises(ChildProcessError, match=r"worker process died.*fewer --workers"):
         prepare(options_for(corpus, "out", workers=2))
 
 
 def test_error_of_a_worker_reaches_the_user(corpus, monkeypatch) -> None:
-    def fail(*args):
+    def fail(*args, **how):
         raise InputError("line 3 is bad")
 
     monkeypatch.setattr(chunks, "annotate_lines", fail)

@@ -100,7 +100,7 @@ def test_killed_shard_goes_on(tmp_path, monkeypatch) -> None:
         patch.setattr(
             translation_chunks,
             "annotate_lines",
-            lambda *args: time.sleep(0.1) or annotate(*args),
+            lambda *args, **how: time.sleep(0.1) or annotate(*args, **how),
         )
         child = os.fork()
         if child == 0:
@@ -192,7 +192,7 @@ def test_damaged_shards_are_refused_and_made_again(kind, raw, whole, tmp_path) -
     [
         (lambda text: text[:-9], "is no record of a shard"),
         (lambda text: "[]", "is no record of a shard"),
-        (lambda text: text.replace('"format_version": 3', '"format_version": 9'), "this release"),
+        (lambda text: text.replace('"format_version": 4', '"format_version": 9'), "this release"),
         (lambda text: text.replace('"train.', '"../train.'), "this release reads"),
         (lambda text: text.replace('"shard": "1/2"', '"shard": "2/2"'), "record of shard 2/2"),
     ],
