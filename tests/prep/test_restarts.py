@@ -214,7 +214,7 @@ def test_finished_chunks_are_not_made_again(corpus, monkeypatch) -> None:
 
 
 def test_workers_die_with_their_parent(corpus, monkeypatch) -> None:
-    monkeypatch.setattr(chunks, "annotate_lines", lambda *args: time.sleep(60))
+    monkeypatch.setattr(chunks, "annotate_lines", lambda *args, **how: time.sleep(60))
     child = fork(lambda: prepare(options_for(corpus, "out", workers=3)))
     wait_until(lambda: len(children(child)) == 3)
     working = children(child)
@@ -353,7 +353,7 @@ def test_lock_is_held_while_an_orphan_still_works(corpus, monkeypatch) -> None:
     # a worker that has not yet noticed its parent's death must keep the next run waiting
     monkeypatch.setattr(workspace, "PATIENCE", 0.2)
     monkeypatch.setattr(workers, "_end_with_parent", lambda: None)
-    monkeypatch.setattr(chunks, "annotate_lines", lambda *args: time.sleep(60))
+    monkeypatch.setattr(chunks, "annotate_lines", lambda *args, **how: time.sleep(60))
     child = fork(lambda: prepare(options_for(corpus, "out", workers=2)))
     wait_until(lambda: len(children(child)) == 2)
     working = children(child)
