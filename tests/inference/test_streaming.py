@@ -146,13 +146,13 @@ def test_a_bad_last_line_is_refused_before_the_first_prediction(read, tmp_path):
 
 def test_of_predictions_that_are_needed_later_texts_are_not_kept(read):
     options = PredictionOptions("run", input="-", metrics="m.json")
-    made = ClassPrediction("7", "a", "b", ("a long text",), {"a": 0.7})
+    made = ClassPrediction("7", "a", "b", ("a long text",), {"a": 0.7, "b": 0.3})
     (kept,) = prediction_files._write(
         prediction_files.Job(iter([made]), 1), renderer("jsonl", CLASSES), options
     )
     assert (kept.id, kept.answer, kept.gold) == ("7", "a", "b")
     assert not kept.texts
-    assert not kept.probabilities
+    assert kept.probabilities == {"a": 0.7}  # for the calibration
 
 
 def test_what_a_folder_keeps_is_read_as_it_is_taken(read, tmp_path):

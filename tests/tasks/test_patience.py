@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import sys
+
 import prepared
+import prepared_text
 import pytest
 from cli.commands import state_of
-from fairseq_cli.train import should_stop_early
 from prepared_text import examples, prepare, train
 
+should_stop_early = prepared_text.fairseq_train.should_stop_early
+
 LAST = "checkpoint_last.pt"
+
+
+@pytest.fixture(autouse=True)
+def _one_module(monkeypatch):
+    """Keep to the module whose function trains here, in case another test has read it anew."""
+    monkeypatch.setitem(sys.modules, "fairseq_cli.train", prepared_text.fairseq_train)
 
 
 @pytest.fixture(scope="module")

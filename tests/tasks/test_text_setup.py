@@ -192,7 +192,9 @@ def test_best_metric_has_to_be_computed(folders, tmp_path):
         build_criterion(folders["classes"], best_checkpoint_metric="pearson")
     splits = {"train": examples("classes", 3)}
     folder = prepare(tmp_path, "classes", splits, positive="")
-    with pytest.raises(InputError, match="choices: loss, accuracy, macro_f1, mcc; f1 is that of"):
+    with pytest.raises(
+        InputError, match="choices: loss, accuracy, macro_f1, mcc, weighted_f1; f1 is that of"
+    ):
         build_criterion(folder, best_checkpoint_metric="f1")
 
 
