@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ...door.yaml_text import parse_yaml
 from ...errors import InputError
 from ...messages import named, quoted
 from .allowed import OWN_RATE, Options
 from .grid import SIZES, Grid, changed, checked, variant
 from .prepare import TRANSLATION
 from .systems import check_choice, refuse_owned
-from .yaml_file import parse_yaml
 
 _SHORTEST = {"beam": 1, "max-len-a": 0, "max-len-b": 8, "max-tokens": 2000}
 _KEYS = ("learning_rates", "epochs", "updates", "seeds", "fractions")
