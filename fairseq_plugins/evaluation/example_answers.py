@@ -18,7 +18,7 @@ from ..targets.counts import Counts
 from ..targets.table import TARGETS
 from ..targets.target import Target
 from ..text_reading import json_lines
-from .sentence_counts import SENTENCE_KINDS, sentence_counts
+from .sentence_counts import COMET, SENTENCE_KINDS, sentence_counts
 
 
 @dataclass(frozen=True)
@@ -96,6 +96,12 @@ def translation_counts(
     """Count the translations of a run for a metric of translation; see `ExampleCounts`."""
     counts = Counts(SENTENCE_KINDS[metric], sentence_counts(metric, hypotheses, references, lang))
     return ExampleCounts(source, metric, _digest([base_code(lang)], *references), counts)
+
+
+def mean_counts(source: str, metric: str, scores: Sequence[float]) -> ExampleCounts:
+    """Count translations for a metric that is the mean of the scores of sentences."""
+    table = np.stack([np.asarray(scores, float), np.ones(len(scores))], axis=1)
+    return ExampleCounts(source, metric, "", Counts(COMET, table))
 
 
 def _digest(*about: Any) -> str:

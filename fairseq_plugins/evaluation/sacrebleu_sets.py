@@ -10,8 +10,8 @@ from ..errors import InputError
 from ..messages import named
 
 
-def test_set_references(name: str, pair: str) -> list[str]:
-    """Return the files of references.
+def test_set_files(name: str, pair: str) -> tuple[str, list[str]]:
+    """Return the file of sources, and those of references.
 
     Args:
         name: as sacreBLEU knows the set, e.g. ``wmt14/full``.
@@ -32,4 +32,4 @@ def test_set_references(name: str, pair: str) -> list[str]:
             f"{name} is not in {SACREBLEU_DIR}: sacrebleu -t {name} -l {pair} --echo ref "
             "downloads it"
         )
-    return found.get_reference_files(pair)
+    return found.get_source_file(pair), found.get_reference_files(pair)

@@ -2,14 +2,17 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from statistics import fmean
+from typing import Any
 
-from .generate_log import load
+from ..errors import InputError
+from .generate_log import Inputs, load, read_sentences
 from .sentence_counts import remark_on
 from .shown_text import align
 from .significance import SystemComparison, paired_bootstrap
-from .translation import TEST_SETS, SystemScores, TextForm, score
+from .translation import TEST_SETS, SystemScores, TextForm, check_equal_counts, score
 
 HEADINGS = {
     "bleu": "BLEU",
@@ -17,6 +20,7 @@ HEADINGS = {
     "ter": "TER",
     "tokenized_bleu": "tokenised BLEU",
     "compound_split_bleu": "compound-split BLEU",
+    "comet": "COMET",
 }
 
 
@@ -45,6 +49,8 @@ def score_files(
     paired: bool = False,
     samples: int = 1000,
     seed: int = 12345,
+    source: str | Path | None = None,
+    comet: Any = None,
 ) -> ScoreReport:
     """Score systems against references.
 
@@ -52,10 +58,17 @@ def score_files(
         systems: generation logs or plain files, one per system.
         references: plain files, or none for the T- lines of the logs.
         paired: add a paired bootstrap of each further system against the first.
+        source: file of the source sentences, for ``comet``.
+        comet: adds the scores of a `inference.comet_scores.CometScorer`.
     """
     inputs = load(systems, references, form)
+    rows = _comet_rows(inputs, source, comet) if source else []
     scores = [score(system, inputs.reference, lang=form.lang) for system in inputs.systems]
-    how = {"lang": form.lang, "samples": samples, "seed": seed}
+    for place, (one, row) in enumerate(zip(scores, rows)):
+        figures = one.figures | {"comet": 100 * fmean(row)}
+        signatures = one.signatures | {"comet": comet.signature}
+        scores[place] = replace(one, figures=figures, signatures=signatures)
+    how = {"lang": form.lang, "samples": samples, "seed": seed, "comet": rows}
     comparisons = paired_bootstrap(inputs.systems, inputs.reference, **how) if paired else []
     count = len(inputs.reference.text)
     return ScoreReport(
@@ -67,6 +80,15 @@ def score_files(
         paired=comparisons,
         notes=[*inputs.notes, *filter(None, [remark_on(form.lang)])],
     )
+
+
+def _comet_rows(inputs: Inputs, source: str | Path, comet: Any) -> list[list[float]]:
+    """Return the score of each sentence of each system."""
+    gold, lines = inputs.reference, read_sentences(source)
+    if gold.others:
+        raise InputError(f"COMET reads one reference, not {len(gold.versions)}: give one --ref")
+    check_equal_counts((str(source), lines), (gold.name, gold.text))
+    return comet.score(lines, [system.text for system in inputs.systems], gold.text)
 
 
 def format_report(report: ScoreReport) -> str:
@@ -86,9 +108,10 @@ def format_report(report: ScoreReport) -> str:
 
 
 def _table(report: ScoreReport) -> list[str]:
-    rows = [["system", *HEADINGS.values(), "n"]]
+    shown = report.systems[0].figures
+    rows = [["system", *(HEADINGS[key] for key in shown), "n"]]
     for scores in report.systems:
-        figures = [f"{scores.figures[key]:.2f}" for key in HEADINGS]
+        figures = [f"{scores.figures[key]:.2f}" for key in shown]
         rows.append([scores.name, *figures, f"{scores.sentences:,}"])
     return align(rows)
 

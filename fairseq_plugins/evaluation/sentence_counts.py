@@ -1,4 +1,4 @@
-"""Counts of each sentence behind BLEU and chrF, as in sacreBLEU."""
+"""Counts of each sentence behind BLEU and chrF, as in sacreBLEU, and behind COMET."""
 
 from collections.abc import Sequence
 from functools import cache, partial
@@ -58,6 +58,11 @@ def _of_sums(name: str, *sums: float) -> dict[str, float]:
     return {name: float(_any_language(name)._compute_score_from_stats([*sums]).score)}
 
 
+def _mean(total: float, count: float) -> dict[str, float]:
+    return {"comet": 100 * total / count}
+
+
+COMET = CountKind("comet", 2, _mean, fractions=True, signed=True)  # score of a sentence, and 1
 SENTENCE_KINDS = {
     "bleu": CountKind(
         "bleu", 10, partial(_of_sums, "bleu"), parts=tuple((n + 2, n + 6) for n in range(4))

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..errors import InputError
 from .choices import SENTENCE_METRICS
-from .example_answers import translation_counts
+from .example_answers import mean_counts, translation_counts
 from .example_bootstrap import bootstrap
 from .translation import Corpus, check_equal_counts
 
@@ -18,7 +18,7 @@ class SystemComparison:
 
     system: str
     baseline: str
-    metric: str  # ``bleu`` or ``chrf``
+    metric: str  # ``bleu``, ``chrf`` or ``comet``
     score: float
     difference: float  # points above (or below) the baseline
     p_value: float  # two-sided; 1 for equal scores
@@ -38,26 +38,30 @@ def paired_bootstrap(
     samples: int = 1000,
     seed: int = 12345,
     names: Sequence[str] = SENTENCE_METRICS,
+    comet: Sequence[Sequence[float]] = (),
 ) -> list[SystemComparison]:
     """Compare every system with the first; see `example_bootstrap`.
 
     Args:
         systems: at least two; the first is the baseline.
         names: metrics, of `SENTENCE_METRICS`.
+        comet: COMET scores of each system's sentences, if they are to be compared too.
     """
     _check(systems, reference, samples, seed)
-    (baseline, *others), found = [(one.name, one.text) for one in systems], []
-    references = [one.text for one in reference.versions]
-    for metric in names:
+    baseline, *others = [one.name for one in systems]
+    references, found = [one.text for one in reference.versions], []
+    for metric in (*names, *(["comet"] if comet else [])):
         first, *counted = (
-            translation_counts(name, text, references, metric, lang)
-            for name, text in (baseline, *others)
+            mean_counts(one.name, metric, comet[place])
+            if metric == "comet"
+            else translation_counts(one.name, one.text, references, metric, lang)
+            for place, one in enumerate(systems)
         )
-        for (name, _), counts in zip(others, counted):
+        for name, counts in zip(others, counted):
             one = bootstrap([first], [counts], samples=samples, seed=seed)
             score = counts.score(np.ones(counts.count, np.int64))
             told = (score, one.difference, one.p_value, one.low, one.high)
-            found.append(SystemComparison(name, baseline[0], metric, *told, samples, seed))
+            found.append(SystemComparison(name, baseline, metric, *told, samples, seed))
     return found
 
 

@@ -303,16 +303,16 @@ def test_test_sets_of_sacrebleu_are_read_where_they_are_on_disk(tmp_path, monkey
     monkeypatch.setattr(sacrebleu_sets, "SACREBLEU_DIR", str(tmp_path))
     monkeypatch.setattr(sacrebleu_sets.DATASETS["wmt14"], "_outdir", str(tmp_path / "wmt14"))
     with pytest.raises(FileNotFoundError, match="sacrebleu -t wmt14 -l en-de --echo ref"):
-        sacrebleu_sets.test_set_references("wmt14", "en-de")
+        sacrebleu_sets.test_set_files("wmt14", "en-de")
     for field in ("src", "ref", "docid", "genre", "origlang"):
         (tmp_path / "wmt14").mkdir(exist_ok=True)
         write_text(tmp_path / f"wmt14/wmt14.en-de.{field}", f"{field}\n")
-    (found,) = sacrebleu_sets.test_set_references("wmt14", "en-de")
-    assert read_sentences(found) == ["ref"]
+    source, (found,) = sacrebleu_sets.test_set_files("wmt14", "en-de")
+    assert (read_sentences(source), read_sentences(found)) == (["src"], ["ref"])
     with pytest.raises(InputError, match="no test set 'wmt1'"):
-        sacrebleu_sets.test_set_references("wmt1", "en-de")
+        sacrebleu_sets.test_set_files("wmt1", "en-de")
     with pytest.raises(InputError, match="wmt14 has no pair 'de-xx'; choices: cs-en"):
-        sacrebleu_sets.test_set_references("wmt14", "de-xx")
+        sacrebleu_sets.test_set_files("wmt14", "de-xx")
 
 
 def test_unequal_files_are_both_named(tmp_path) -> None:
