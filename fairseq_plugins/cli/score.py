@@ -119,7 +119,8 @@ def of_translations(args: argparse.Namespace) -> tuple[str, str]:
         raise command.UsageError("--test-set gives the references: leave --ref out")
     source, references = args.src, args.ref or []
     if args.test_set:
-        source, references = test_set_files(*args.test_set)
+        given, references = test_set_files(*args.test_set)
+        source = source or given
     language = args.lang or (args.test_set[1].partition("-")[2] if args.test_set else "")
     if not language:
         raise command.UsageError("--lang is needed to score translations")

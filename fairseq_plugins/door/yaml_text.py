@@ -63,6 +63,8 @@ def _refusal(where: Any, problem: str) -> InputError:
 
 def parse_yaml(text: str, place: str) -> Any:
     """Parse a text; ``place`` stands in error messages."""
+    if len(text) > LARGEST:
+        raise InputError(f"{place}: larger than {LARGEST:,} bytes")
     try:
         return yaml.load(text, _Loader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:

@@ -17,7 +17,7 @@ from torch import Tensor
 from ..door.model_trial import try_model
 from ..door.records import close
 from ..door.torch_files import check_finite, read_plain
-from ..door.yaml_text import LARGEST, parse_yaml
+from ..door.yaml_text import parse_yaml
 from ..errors import InputError
 from ..nn.bert import BertShape
 from ..nn.comet import PATCH, Comet, CometOptions
@@ -59,8 +59,7 @@ def _told(path: Path) -> dict[str, Any]:
     for one in (path, path.parent / WEIGHTS):
         if not one.is_file():
             raise FileNotFoundError(f"{one}: no such file of a COMET metric; none is downloaded")
-    text = read_text(path)
-    found = parse_yaml(text, str(path)) if len(text) <= LARGEST else None
+    found = parse_yaml(read_text(path), str(path))
     if not isinstance(found, dict) or "class_identifier" not in found:
         raise InputError(f"{path}: no options of a COMET metric, it lacks 'class_identifier'")
     return found

@@ -117,6 +117,22 @@ def test_the_encoder_must_be_the_metrics_own(tmp_path) -> None:
         scores(path)
 
 
+OF_OTHERS = {
+    "- a list": "no options of a COMET metric",
+    "pool: avg": "it lacks 'class_identifier'",
+    "class_identifier: !!python/name:os.system": "line 1: tags",
+    "pool: " + 200_000 * "b": "larger than 200,000 bytes",
+}
+
+
+@for_each(OF_OTHERS)
+def test_a_yaml_file_of_another_kind_is_refused(text, tmp_path) -> None:
+    path = metric(tmp_path / "metric")
+    (path / "hparams.yaml").write_text(text)
+    with pytest.raises(InputError, match=f"hparams.yaml: .*{OF_OTHERS[text]}"):
+        scores(path)
+
+
 @for_each(("hparams.yaml", "checkpoints/model.ckpt"))
 def test_missing_files_are_named(name, tmp_path) -> None:
     path = metric(tmp_path / "metric")
