@@ -17,6 +17,7 @@ from fairseq_plugins.cli.main import main
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference import comet_scores
 from fairseq_plugins.inference.comet_scores import CometScorer
+from fairseq_plugins.nn.comet import sparsemax
 
 METRIC = Path(__file__).parent / "comet"
 KNOWN = json.loads((METRIC / "scores.json").read_text(encoding="utf-8"))
@@ -24,17 +25,19 @@ LINES = [KNOWN["lines"][side] for side in ("src", "mt", "ref")]
 SYSTEMS = [[LINES[1]], [LINES[1], LINES[2]]]
 
 
+def filled(values: dict) -> dict:
+    return {key: value for key, value in values.items() if value is not None}
+
+
 def metric(path: Path, told: dict | None = None, trained: dict | None = None, **tensors) -> Path:
-    """Return a copy of the metric with other options and tensors (None takes one away)."""
+    """Return a copy of the metric with other options and tensors; None takes one away."""
     if not path.exists():
         shutil.copytree(METRIC, path)
     options = yaml.safe_load((METRIC / "hparams.yaml").read_text())
-    (path / "hparams.yaml").write_text(yaml.dump(options | (told or {})))
+    (path / "hparams.yaml").write_text(yaml.dump(filled(options | (told or {}))))
     state = torch.load(METRIC / "checkpoints/model.ckpt", weights_only=True)
-    state["hyper_parameters"] |= trained or {}
-    state["state_dict"] |= tensors
-    for name in [name for name, value in state["state_dict"].items() if value is None]:
-        del state["state_dict"][name]
+    state["hyper_parameters"] = filled(state["hyper_parameters"] | (trained or {}))
+    state["state_dict"] = filled({**state["state_dict"], **tensors})
     torch.save(state, path / "checkpoints/model.ckpt")
     return path
 
@@ -53,7 +56,8 @@ def test_scores_are_those_of_comet(name, tmp_path) -> None:
     trained = {} if name == "patched" else change  # the YAML file goes before in this case alone
     found = scores(metric(tmp_path / name, change, trained, **tensors))
     assert np.allclose(found, KNOWN["scores"][name], rtol=0, atol=1e-6)
-    others = [x for x in KNOWN["scores"] if {x, name} != {"softmax", "patched"} and x != name]
+    same = [{"softmax", "patched"}, {"normalised", "defaults"}]
+    others = [x for x in KNOWN["scores"] if x != name and {x, name} not in same]
     assert all(abs(np.subtract(found, KNOWN["scores"][other])).max() > 1e-4 for other in others)
 
 
@@ -68,6 +72,17 @@ def test_scores_depend_on_no_other_text(monkeypatch) -> None:
     assert one != gold
     swapped = scorer.score([*reversed(source)], [[*reversed(system)]], [*reversed(reference)])[0]
     assert np.allclose(one, swapped[::-1], rtol=0, atol=1e-6)
+
+
+def test_sparsemax_is_the_nearest_point_of_the_simplex() -> None:
+    random = torch.Generator().manual_seed(1)
+    for scale in (0.1, 1, 10):
+        scores = scale * torch.randn(9, generator=random, dtype=torch.float64)
+        shares = sparsemax(scores)
+        assert shares.sum().item() == pytest.approx(1)
+        threshold = (scores - shares)[shares > 0]
+        assert torch.allclose(threshold, threshold[:1])
+        assert (scores[shares == 0] <= threshold[0]).all()
 
 
 class Code:

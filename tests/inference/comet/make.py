@@ -1,7 +1,8 @@
 """Makes the metric of this folder and its scores, with COMET's own code (unbabel-comet 2.2.7).
 
 It runs in an environment of its own: ``pip install unbabel-comet "setuptools<80"``, then
-``python make.py`` in this folder. A variant changes what the checkpoint and the YAML file say.
+``python make.py`` in this folder. A variant changes what the checkpoint and the YAML file say; null
+takes an option away.
 """
 
 import json
@@ -42,8 +43,9 @@ def scores(change: dict, lines: dict) -> list[float]:
     told = yaml.safe_load((HERE / "hparams.yaml").read_text())
     state = torch.load(HERE / "checkpoints/model.ckpt")
     in_yaml = "sparsemax_patch" in change.values()  # COMET's correction stands there alone
-    state["hyper_parameters"] |= {} if in_yaml else change
-    state["hyper_parameters"]["pretrained_model"] = str(HERE / "encoder")
+    options = state["hyper_parameters"] | ({} if in_yaml else change)
+    options["pretrained_model"] = str(HERE / "encoder")
+    state["hyper_parameters"] = {key: value for key, value in options.items() if value is not None}
     if change.get("class_identifier", "").startswith("referenceless"):
         weight = state["state_dict"]["estimator.ff.0.weight"]
         state["state_dict"]["estimator.ff.0.weight"] = weight[:, :32].clone()
