@@ -1,9 +1,9 @@
 """Dropout with cheap random numbers on a processor.
 
 torch draws one random number from a Bernoulli distribution for each element, which is slow on a
-processor (benchmarks/README.md has the shares of a step). Here 16 random bits decide on an element: it is
-kept if they, as a number, are below (1 - p) 2^16. The rate is therefore a multiple of 2^-16 (at
-least one), which is closer to p than float16 is. Seeds work as usual; other devices use torch's
+processor (benchmarks/README.md has the shares of a step). Here 16 random bits decide on an element:
+it is kept if they, as a number, are below (1 - p) 2^16. The rate is therefore a multiple of 2^-16
+(at least one), which is closer to p than float16 is. Seeds work as usual; other devices use torch's
 dropout.
 """
 
