@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .python.train import Run as Run
     from .python.train import train as train
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 PUBLIC = {  # name -> its file in `python/`
     **dict.fromkeys(
         ("Data", "prepare_questions", "prepare_text", "prepare_translation"), "prepare"
