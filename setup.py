@@ -1,22 +1,57 @@
 """Package definition. fairseq itself is installed by scripts/setup.sh (see its comments)."""
 
+import re
 from pathlib import Path
 
 from setuptools import find_packages, setup
 
 HERE = Path(__file__).resolve().parent
+VERSION = re.compile(r'^__version__ = "([^"]+)"$', re.MULTILINE)  # its only place
+# Relative links and pictures of README.md, which lead nowhere on the page of an index
+PICTURE = re.compile(r"!\[[^\]]*\]\((?!https?:)[^)]*\)")
+LINK = re.compile(r"\[([^\]]*)\]\((?!https?:)[^)]*\)")
 ONNX = ["onnx>=1.19", "onnxscript>=0.6.2", "onnxruntime>=1.23"]
 SERVE = ["ctranslate2>=4.8,<4.9"]
 DOCS = ["mkdocs-material>=9.6.12", "mkdocstrings-python>=2.0"]
+RELEASE = ["build>=1.2", "twine>=6.1"]
 WEB = [*SERVE, "gradio>=6.31,<7", "fastapi>=0.115", "uvicorn>=0.32"]
+
+
+def read(name):
+    """Return the text of a file beside this one."""
+    return (HERE / name).read_text(encoding="utf-8")
+
 
 setup(
     name="fairseq-plugins",
-    version="0.1.0",
+    version=VERSION.search(read("fairseq_plugins/__init__.py"))[1],
     description="Plug-ins for fairseq: translation and understanding with linguistic structure",
-    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
+    long_description=LINK.sub(r"\1", PICTURE.sub("", read("README.md"))),
     long_description_content_type="text/markdown",
+    author="The fairseq_plugins authors",
     license="MIT AND CC-BY-SA-4.0",
+    license_files=["LICENSE", "fairseq_plugins/**/LICENSE"],
+    keywords="fairseq translation syntax part-of-speech parsing BERT tagging question-answering",
+    # The repository has no public address yet: "Source" and "Issues" are added with it.
+    project_urls={
+        "fairseq": "https://github.com/facebookresearch/fairseq",
+        "Syntax-infused Transformer": "https://arxiv.org/abs/1911.06156",
+        "SLA": "https://arxiv.org/abs/2012.15150",
+        "DABERT": "https://arxiv.org/abs/2210.03454",
+        "BERTQA": "https://arxiv.org/abs/1912.10435",
+    },
+    classifiers=[
+        "Development Status :: 5 - Production/Stable",
+        "Environment :: Console",
+        "Intended Audience :: Science/Research",
+        "Intended Audience :: Developers",
+        "Operating System :: POSIX :: Linux",
+        "Programming Language :: Python :: 3",
+        *(f"Programming Language :: Python :: 3.{minor}" for minor in range(10, 14)),
+        "Topic :: Scientific/Engineering :: Artificial Intelligence",
+        "Topic :: Text Processing :: Linguistic",
+        "Typing :: Typed",
+    ],
     python_requires=">=3.10,<3.14",
     packages=find_packages(include=["fairseq_plugins", "fairseq_plugins.*"]),
     package_data={
@@ -71,6 +106,7 @@ setup(
         "ko": ["sacrebleu[ko]"],
         "web": WEB,  # the page (demo) and the service (serve)
         "docs": DOCS,  # the site: mkdocs build --strict
+        "release": RELEASE,  # scripts/release.sh
         # transformers and nervaluate are what tests and benchmarks compare with; playwright drives
         # the browser that looks at reports (an installed Chromium or Chrome); each minor release of
         # ruff may lay code out anew, and of pyrefly find other errors
@@ -86,9 +122,9 @@ setup(
             'nervaluate>=1.1; python_version >= "3.11"',  # there is none for 3.10
             "playwright>=1.48",
             "ufal.udpipe>=1.3",
-            "build>=1.2",
             *DOCS,
             *ONNX,
+            *RELEASE,
             *WEB,
         ],
     },
