@@ -25,6 +25,7 @@ SHOWN = {
     "CHANGELOG.md": "changelog.md",
     "OVERVIEW.md": "overview.md",
     "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
     "STYLE.md": "style.md",
     "benchmarks/README.md": "benchmarks.md",
     **{

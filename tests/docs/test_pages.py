@@ -25,10 +25,19 @@ from fairseq_plugins.registration import ours, parser_of_class, registries
 ROOT = Path(__file__).parents[2]
 SITE = ["README.md", *(p.relative_to(ROOT).as_posix() for p in (ROOT / "docs").rglob("*.md"))]
 EXAMPLES = [p.relative_to(ROOT).as_posix() for p in (ROOT / "examples").glob("*/README.md")]
-HOUSE = ["OVERVIEW.md", "CONTRIBUTING.md", "STYLE.md", "RESULTS.md", "benchmarks/README.md"]
-PAGES = sorted([*SITE, *EXAMPLES])
+HOUSE = [
+    "OVERVIEW.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "STYLE.md",
+    "RESULTS.md",
+    "benchmarks/README.md",
+]
+FORMS = [p.relative_to(ROOT).as_posix() for p in (ROOT / ".github").rglob("*.yml")]
+PAGES = sorted([*SITE, *EXAMPLES, "SECURITY.md", *FORMS])
 FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 OTHERS = {
+    "--version",  # of fairseq-plugins itself
     *("--json", "--local-dir"),  # curl, hf
     *("--no-deps", "--no-build-isolation", "--no-index", "--wheel"),  # pip, build
     *("--build-arg", "--rm"),  # docker
