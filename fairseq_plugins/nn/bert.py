@@ -16,7 +16,7 @@ L layers, H heads.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -31,6 +31,7 @@ from .factors import clear_padding
 from .packing import BatchLayout, Known
 from .prepacked import FUSED, PrepackedLinear
 from .recomputed import computed
+from .relative_positions import Relative
 
 ACTIVATIONS = {
     "gelu": functional.gelu,
@@ -75,6 +76,19 @@ class BertShape:
     # everywhere
     sides: bool = True
     shared: bool = False  # whether all layers use the first one's weights
+    absolute: bool = True  # whether position embeddings are added to the words'
+    relative: Relative | None = None  # how attention knows positions; None: it does not
+    norm_first: bool = False  # whether LayerNorm stands before each block, and behind the last
+    gated: bool = False  # whether half of the feed-forward layer multiplies the other half
+    biases: bool = True  # of linear maps and LayerNorm
+    # whether the embeddings' map, which then has no bias, stands before LayerNorm
+    projection_first: bool = False
+    pooler_norm: bool = False  # whether LayerNorm follows the pooler's activation
+
+    @property
+    def added(self) -> "BertShape":
+        """Shape of layers that a method adds: BERT's own, without relative positions."""
+        return replace(self, relative=None, norm_first=False, gated=False, biases=True)
 
     @property
     def embedding_width(self) -> int:
