@@ -83,6 +83,9 @@ def sentencepieces(family: str, folder: Path) -> bytes:
     if family == "albert":
         special = {"pad_id": 0, "unk_id": 1, "bos_id": -1, "eos_id": -1}
         special |= {"control_symbols": "[CLS],[SEP],[MASK]"}
+    if family == "deberta-v2":  # whose [MASK] stands behind the model's subwords
+        special = {"pad_id": 0, "bos_id": 1, "eos_id": 2, "unk_id": 3, "pad_piece": "[PAD]"}
+        special |= {"bos_piece": "[CLS]", "eos_piece": "[SEP]", "unk_piece": "[UNK]"}
     SentencePieceTrainer.train(
         input=str(folder / "text"),
         model_prefix=str(folder / family),
@@ -121,6 +124,46 @@ def albert(path: Path, **settings: object) -> Path:
     return path
 
 
+def deberta(path: Path, **settings: object) -> Path:
+    configure(path, "deberta-v2", do_lower_case=False, vocab_type="spm", **settings)
+    (path / "spm.model").write_bytes(sentencepieces("deberta-v2", _scratch(path)))
+    return path
+
+
+def modernbert(path: Path, **settings: object) -> Path:
+    """Write a ``tokenizer.json`` as GPT-NeoX's: runs of blanks, special tokens at the end."""
+    configure(path, "modernbert", tokenizer_class="PreTrainedTokenizerFast", **settings)
+    subwords, merges = byte_pairs()
+    names = ["<|ip|>", "<|padding|>", *sorted(subwords, reverse=True)]
+    plain = ["single_word", "lstrip", "rstrip"]
+    added = [(0, "<|ip|>", False), (1, "<|padding|>", True)]
+    later = [*(" " * size for size in range(24, 1, -1)), "<|end|>"]
+    later += ["[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]", "[unused0]"]
+    for number, name in enumerate(later, len(names)):
+        added.append((number, name, name[0] in "[<" and name != "[unused0]"))
+    tokens = [
+        dict.fromkeys(plain, False) | {"id": i, "content": name, "special": is_special}
+        | {"normalized": not is_special, "lstrip": name == "[MASK]"}
+        for i, name, is_special in added
+    ]  # fmt: skip
+    model = {"type": "BPE", "dropout": None, "unk_token": None, "fuse_unk": False}
+    model |= {"vocab": {name: i for i, name in enumerate(names)}, "merges": merges}
+    cut = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    body = {"version": "1.0", "added_tokens": tokens, "normalizer": {"type": "NFC"}}
+    write_json(path / "tokenizer.json", body | {"pre_tokenizer": cut, "model": model})
+    return path
+
+
+def mpnet(path: Path) -> Path:
+    """Write ``vocab.txt`` with the special tokens of MPNet."""
+    wordpiece(path, "mpnet")
+    text, own = (path / "vocab.txt").read_text(encoding="utf-8"), FAMILIES["mpnet"].specials
+    for old, new in zip(vars(FAMILIES["bert"].specials).values(), vars(own).values()):
+        text = text.replace(f"{old}\n", f"{new}\n")
+    (path / "vocab.txt").write_text(text, encoding="utf-8")
+    return path
+
+
 def wordpiece(path: Path, family: str = "bert") -> Path:
     """Write ``vocab.txt`` of any family that has one."""
     from raw_text import write_pretrained
@@ -143,6 +186,9 @@ FORMS = {
     "xlm-roberta": xlm_roberta,
     "xlm-roberta of fairseq": fairseq_xlm_roberta,
     "albert": albert,
+    "deberta-v2": deberta,
+    "modernbert": modernbert,
+    "mpnet": mpnet,
 }
 
 

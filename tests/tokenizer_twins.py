@@ -42,4 +42,7 @@ def theirs(family: str):
         "roberta": transformers.RobertaTokenizer,
         "xlm-roberta": transformers.XLMRobertaTokenizer,
         "albert": transformers.AlbertTokenizer,
+        "deberta-v2": transformers.DebertaV2Tokenizer,
+        "modernbert": transformers.PreTrainedTokenizerFast,
+        "mpnet": transformers.MPNetTokenizer,
     }[family]

@@ -82,8 +82,10 @@ class Family:
 
 _BERT = Specials("[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]")
 _ROBERTA = Specials("<s>", "</s>", "<pad>", "<unk>", "<mask>")
+_MPNET = Specials("<s>", "</s>", "<pad>", "[UNK]", "<mask>")
 _ALBERT = Specials("[CLS]", "[SEP]", "<pad>", "<unk>", "[MASK]")
 _SIDED = ("input_ids", "token_type_ids", "attention_mask")
+_UNSIDED = ("input_ids", "attention_mask")
 _TWO = RowFormat(separators=2)  # <s> a </s></s> b </s>
 
 FAMILIES = {
@@ -95,6 +97,9 @@ FAMILIES = {
         Family("electra", "Electra", WORDPIECE, _BERT),
         Family("distilbert", "DistilBert", WORDPIECE, _BERT),
         Family("albert", "Albert", SENTENCEPIECE, _ALBERT, inputs=_SIDED),
+        Family("deberta-v2", "DebertaV2", SENTENCEPIECE, _BERT, inputs=_SIDED),
+        Family("modernbert", "ModernBert", BYTE_BPE, _BERT, inputs=_UNSIDED),
+        Family("mpnet", "MPNet", WORDPIECE, _MPNET, _TWO),
     )
 }
 
