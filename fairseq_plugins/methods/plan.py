@@ -119,9 +119,8 @@ class Plan:
             parts = AttentionParts(GlobalMixer(shape.attention_dropout))
             for method in self.methods:
                 method.attend(parts, shape, layer)
-            return SelfAttention(
-                shape.hidden, shape.heads, parts.mixer, parts.supervision, parts.dual
-            )
+            own = (parts.mixer, parts.supervision, parts.dual)
+            return SelfAttention(shape.hidden, shape.heads, *own, biases=shape.biases)
 
         return make
 

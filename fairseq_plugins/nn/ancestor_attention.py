@@ -62,7 +62,8 @@ class SyntaxLayers(nn.Module):
         rules = (rule or AncestorRule(**ancestors),)
         mixers = [LocalMixer(rules, dropout=shape.attention_dropout) for _ in range(layers)]
         self.layers = nn.ModuleList(
-            BertLayer(shape, SelfAttention(shape.hidden, shape.heads, mixer)) for mixer in mixers
+            BertLayer(shape.added, SelfAttention(shape.hidden, shape.heads, mixer))
+            for mixer in mixers
         )
         self.mix = ScalarMix() if mix == "scalar" else None
         self.layers.apply(draw)

@@ -6,6 +6,7 @@ in their own files. Letters: N packed tokens, B batch, T = S length, H heads, K 
 n sentences of length l form a block.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -16,9 +17,12 @@ from .context import AttentionContext
 from .dropout import Dropout
 from .fused_attention import attend
 from .masks import AdditiveMask, masked_softmax
+from .mixed_attention import fused, openly
 from .packed_attention import PackedAttention
 from .packing import BatchLayout, SentenceBlock
 from .parent_attention import ParentSupervision
+
+Biases = Sequence[Tensor] | None  # of the scores of each block
 
 
 class Mixer(nn.Module):
@@ -37,6 +41,8 @@ class Mixer(nn.Module):
     separate = True
     # whether every token sees its whole sentence: torch then has a kernel with gradients
     plain = False
+    # how far a token sees to each side, whatever else closes keys; None for any distance
+    reach: int | None = None
 
     def __init__(self, dropout: float = 0.0, similar: bool = False) -> None:
         super().__init__()
@@ -49,7 +55,12 @@ class Mixer(nn.Module):
         return self.dropout.p if self.training else 0.0
 
     def forward(
-        self, qkv: Tensor, heads: int, rows: Tensor, context: AttentionContext
+        self,
+        qkv: Tensor,
+        heads: int,
+        rows: Tensor,
+        context: AttentionContext,
+        biases: Biases = None,
     ) -> tuple[Tensor, Tensor | None]:
         """Mix values.
 
@@ -58,23 +69,25 @@ class Mixer(nn.Module):
             heads: number of heads H.
             rows: (N, D) hidden states behind them.
             context: of the batch.
+            biases: of the scores of each block, (n or 1, H, l, l); see `nn.relative_positions`.
 
         Returns:
             Mixed values (N, D); if requested, weights before dropout (B, H, T, S), zero at padding.
         """
         blocks, extras = context.layout.blocks, self.extras(rows, context)
         answers = not (self.drop or torch.is_grad_enabled())
-        if self.packs(context) and (answers or self.drop or not self.plain):
+        plain = self.plain and biases is None and self.reach is None
+        if self.packs(context) and (answers or self.drop or not plain):
             masks = [self.additive_masks(block, context, qkv.dtype) for block in blocks]
             if answers:
-                return attend(qkv, context.layout, heads, masks, extras), None
+                return attend(qkv, context.layout, heads, masks, extras, biases), None
             how = (heads, self.drop, self.separate)
-            return PackedAttention.apply(qkv, extras, blocks, masks, *how), None
+            return PackedAttention.apply(qkv, extras, blocks, masks, *how, *(biases or ())), None
         mixed, weights = [], []
-        for block in blocks:
+        for block, bias in zip(blocks, biases or [None] * len(blocks)):
             parts = block.take(qkv).unflatten(-1, (3, heads, -1)).permute(2, 0, 3, 1, 4)
             own = None if extras is None else block.take(extras)  # (n, l, E)
-            found, table = self.mix(parts, own, block, context)  # (n, H, l, K), (n, H, l, l)
+            found, table = self.mix(parts, own, block, context, bias)  # (n, H, l, K), (n, H, l, l)
             mixed.append(block.give(found.transpose(1, 2)).flatten(1))  # (., D)
             weights.append(table)
         shown = _joined(weights, context.layout) if context.need_weights else None
@@ -88,21 +101,36 @@ class Mixer(nn.Module):
         self, block: SentenceBlock, context: AttentionContext, dtype: torch.dtype
     ) -> tuple[AdditiveMask | None, ...]:
         """Return the mask of each softmax for scores of ``dtype``; None if all keys are open."""
-        return (None,)
+        return (context.additive_mask(None, block, dtype, self.reach),)
 
     def scores(
-        self, query: Tensor, key: Tensor, block: SentenceBlock, context: AttentionContext
+        self,
+        query: Tensor,
+        key: Tensor,
+        block: SentenceBlock,
+        context: AttentionContext,
+        bias: Tensor | None,
     ) -> Tensor:
-        """Return Q K' / sqrt(K) of one block, (n, H, l, l), times similarity if requested."""
+        """Return Q K' / sqrt(K) of one block, times similarity if requested, plus its bias.
+
+        The result is (n, H, l, l).
+        """
         found = query @ key.mT * query.shape[-1] ** -0.5
-        return found * context.similarity_of(block)[:, None].to(found) if self.similar else found
+        if self.similar:
+            found = found * context.similarity_of(block)[:, None].to(found)
+        return found if bias is None else found + bias
 
     def extras(self, rows: Tensor, context: AttentionContext) -> Tensor | None:
         """Return further inputs of `mix` for each token, (N, E)."""
         return None
 
     def mix(
-        self, qkv: Tensor, extras: Tensor | None, block: SentenceBlock, context: AttentionContext
+        self,
+        qkv: Tensor,
+        extras: Tensor | None,
+        block: SentenceBlock,
+        context: AttentionContext,
+        bias: Tensor | None = None,
     ) -> tuple[Tensor, Tensor | None]:
         """Mix the values of one block.
 
@@ -111,6 +139,7 @@ class Mixer(nn.Module):
             extras: see the method `extras`, (n, l, E).
             block: of the batch.
             context: of the batch.
+            bias: of the scores, (n or 1, H, l, l).
 
         Returns:
             (n, H, l, K); weights before dropout (n, H, l, l), or None if not requested.
@@ -124,16 +153,29 @@ class GlobalMixer(Mixer):
     plain = True
 
     def mix(
-        self, qkv: Tensor, extras: Tensor | None, block: SentenceBlock, context: AttentionContext
+        self,
+        qkv: Tensor,
+        extras: Tensor | None,
+        block: SentenceBlock,
+        context: AttentionContext,
+        bias: Tensor | None = None,
     ) -> tuple[Tensor, Tensor | None]:
         """Mix one block by the fused kernel, or with explicit weights if requested."""
         query, key, value = qkv
-        if not context.need_weights and not self.similar:
+        shows = context.need_weights or self.similar
+        if bias is not None or self.reach is not None:
+            masks = self.additive_masks(block, context, query.dtype)
+            if not shows:
+                return fused(qkv, masks, None, self.drop, bias), None
+            scores = self.scores(query, key, block, context, bias)
+            how = {"dropout": self.dropout, "separate": True}
+            return openly(scores, value, masks, None, **how)
+        if not shows:
             mixed = functional.scaled_dot_product_attention(
                 query, key, value, block.allowed, dropout_p=self.drop
             )
             return mixed, None
-        weights = masked_softmax(self.scores(query, key, block, context), block.allowed)
+        weights = masked_softmax(self.scores(query, key, block, context, None), block.allowed)
         return self.dropout(weights) @ value, weights
 
 
@@ -147,6 +189,10 @@ class SelfAttention(nn.Module):
         supervision: teaches the last head to find each word's parent, if the batch has trees.
         dual: fuses the mixed values with another attention over the same queries, keys and values,
             before the output map; see `nn.dual_attention`.
+        biases: whether the maps have biases.
+
+    Attributes:
+        positions: the layer's part of relative positions, see `nn.relative_positions.place`.
 
     Raises:
         ValueError: the heads do not divide the width.
@@ -159,12 +205,15 @@ class SelfAttention(nn.Module):
         mixer: Mixer | None = None,
         supervision: ParentSupervision | None = None,
         dual: Any = None,
+        *,
+        biases: bool = True,
     ) -> None:
         super().__init__()
         check_heads(hidden, heads)
         self.heads = heads
-        self.qkv = nn.Linear(hidden, 3 * hidden)
-        self.out = nn.Linear(hidden, hidden)
+        self.qkv = nn.Linear(hidden, 3 * hidden, bias=biases)
+        self.out = nn.Linear(hidden, hidden, bias=biases)
+        self.positions: Any = None
         self.mixer = GlobalMixer() if mixer is None else mixer
         self.supervision = supervision
         self.dual = dual
@@ -172,17 +221,31 @@ class SelfAttention(nn.Module):
     def forward(self, rows: Tensor, context: AttentionContext) -> Tensor:
         """Return new states (N, D) from states (N, D); store the attention weights if requested."""
         qkv = self.qkv(rows)  # (N, 3 D)
+        placed, biases = qkv, None
+        if self.positions is not None:
+            placed, biases = self.positions(qkv, self.qkv, self.heads, context)
+        inputs = (placed, self.heads, rows, context, biases)
         if self.supervision is not None and context.heads is not None:
-            context.outputs.parent_losses.append(self.supervision(qkv, self.heads, context))
+            context.outputs.parent_losses.append(
+                self.supervision(placed, self.heads, context, biases)
+            )
         reads_affinity = self.dual is None or self.dual.fusion.reads_affinity
         mixed = None
         if reads_affinity or context.need_weights:
-            mixed, weights = self.mixer(qkv, self.heads, rows, context)
+            mixed, weights = self.mixer(*inputs)
             context.outputs.weights += [] if weights is None else [weights]
         if self.dual is not None:
             mixed = mixed if reads_affinity else None
-            mixed = self.dual(mixed, qkv, self.heads, rows, context)
+            if not self.dual.difference.reads_positions:
+                inputs = (qkv, self.heads, rows, context)
+            mixed = self.dual(mixed, *inputs)
         return self.out(mixed)
+
+    def limit(self, reach: int | None) -> None:
+        """Let tokens see at most ``reach`` tokens to each side, in all of its attentions."""
+        self.mixer.reach = reach
+        if self.dual is not None:
+            self.dual.difference.reach = reach
 
 
 def check_heads(hidden: int, heads: int) -> None:

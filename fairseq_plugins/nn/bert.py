@@ -4,7 +4,9 @@ Devlin et al. 2019, "BERT": h_0 = LayerNorm(word + position + segment), then L l
 self-attention and a feed-forward map, each followed by LayerNorm(x + f(x)). Other families are
 values of a `BertShape`: positions that begin after the padding id (Liu et al. 2019, "RoBERTa"),
 no segments (Sanh et al. 2019, "DistilBERT"), embeddings of another width with a map
-(Clark et al. 2020, "ELECTRA"), and one layer's weights in all layers (Lan et al. 2020, "ALBERT").
+(Clark et al. 2020, "ELECTRA"), one layer's weights in all layers (Lan et al. 2020, "ALBERT"),
+relative positions (`nn.relative_positions`: "DeBERTa", "ModernBERT", "MPNet"), and LayerNorm before
+its block, gated feed-forward layers and no biases (Warner et al. 2024, "ModernBERT").
 `pretrained.huggingface` loads a pretrained checkpoint; the hidden states then equal the
 reference's.
 
@@ -31,7 +33,7 @@ from .factors import clear_padding
 from .packing import BatchLayout, Known
 from .prepacked import FUSED, PrepackedLinear
 from .recomputed import computed
-from .relative_positions import Relative
+from .relative_positions import Relative, place, shared_part
 
 ACTIVATIONS = {
     "gelu": functional.gelu,
@@ -134,11 +136,15 @@ class BertEmbeddings(nn.Module):
         super().__init__()
         width = shape.embedding_width
         self.words = nn.Embedding(shape.vocabulary, width, padding_idx=shape.padding)
-        self.positions = nn.Embedding(shape.positions, width)
+        self.positions = nn.Embedding(shape.positions, width) if shape.absolute else None
         self.segments = nn.Embedding(shape.segments, width) if shape.segments else None
-        self.norm = nn.LayerNorm(width, eps=shape.norm_epsilon)
+        self.maps_first = shape.projection_first
+        self.norm = layer_norm(shape, shape.hidden if self.maps_first else width)
         self.dropout = Dropout(shape.dropout)
-        self.projection = None if shape.embedding is None else nn.Linear(width, shape.hidden)
+        wider = shape.embedding is not None
+        self.projection = (
+            nn.Linear(width, shape.hidden, bias=not self.maps_first) if wider else None
+        )
         self.features = features
         self.offset, self.sides = shape.position_offset, shape.sides and shape.segments > 1
 
@@ -155,29 +161,37 @@ class BertEmbeddings(nn.Module):
             if factors is None:
                 raise ValueError("this encoder reads features, but the batch has no src_factors")
             word = self.features(word, layout.pack(factors))  # (N, E)
-        places = layout.positions + self.offset if self.offset else layout.positions  # (N,)
-        place = functional.embedding(places, self.positions.weight)  # (N, E)
         if self.segments is not None:
             one = segments is None or not self.sides
             # (E,) or (N, E)
             word = word + (self.segments.weight[0] if one else self.segments(layout.pack(segments)))
-        states = self.dropout(self.norm(word + place))  # (N, E)
-        return states if self.projection is None else self.projection(states)  # (N, D)
+        if self.positions is not None:
+            places = layout.positions + self.offset if self.offset else layout.positions  # (N,)
+            word = word + functional.embedding(places, self.positions.weight)  # (N, E)
+        if self.projection is None:
+            return self.dropout(self.norm(word))  # (N, D)
+        if self.maps_first:
+            return self.dropout(self.norm(self.projection(word)))  # (N, D)
+        return self.projection(self.dropout(self.norm(word)))  # (N, D)
 
 
 class BertLayer(nn.Module):
     """Attention and feed-forward block, each followed by residual and LayerNorm.
 
-    The attention is the layer's self-attention, or another one, with `join`.
+    With ``norm_first`` LayerNorm stands before each block, but not before the attention of the
+    ``first`` layer, whose states are normalised. The attention is the layer's self-attention, or
+    another one, with `join`.
     """
 
-    def __init__(self, shape: BertShape, attention: nn.Module) -> None:
+    def __init__(self, shape: BertShape, attention: nn.Module, *, first: bool = False) -> None:
         super().__init__()
         self.attention: Any = attention
-        self.attention_norm = nn.LayerNorm(shape.hidden, eps=shape.norm_epsilon)
-        self.inner = nn.Linear(shape.hidden, shape.intermediate)
-        self.outer = nn.Linear(shape.intermediate, shape.hidden)
-        self.output_norm = nn.LayerNorm(shape.hidden, eps=shape.norm_epsilon)
+        self.norm_first, self.gated = shape.norm_first, shape.gated
+        self.attention_norm: Any = None if first and self.norm_first else layer_norm(shape)
+        wide = shape.intermediate * (1 + self.gated)
+        self.inner = nn.Linear(shape.hidden, wide, bias=shape.biases)
+        self.outer = nn.Linear(shape.intermediate, shape.hidden, bias=shape.biases)
+        self.output_norm = layer_norm(shape)
         self.activation = ACTIVATIONS[shape.activation]
         self.kind = shape.activation
         self.dropout = Dropout(shape.dropout)
@@ -189,7 +203,11 @@ class BertLayer(nn.Module):
 
     def forward(self, rows: Tensor, context: AttentionContext) -> Tensor:
         """Return new states (N, D) from states (N, D)."""
-        return self.join(rows, self.attention(rows, context))
+        if not self.norm_first:
+            return self.join(rows, self.attention(rows, context))
+        normed = rows if self.attention_norm is None else self.attention_norm(rows)
+        rows = self.dropout.add(rows, self.attention(normed, context))
+        return self.dropout.add(rows, self.outer(self._widened(self.output_norm(rows))))
 
     def join(self, rows: Tensor, attended: Tensor) -> Tensor:
         """Return new states (N, D) from old states and attention's output, (N, D) each."""
@@ -199,6 +217,11 @@ class BertLayer(nn.Module):
 
     def _widened(self, rows: Tensor) -> Tensor:
         """Map (N, D) to (N, intermediate), the activation included."""
+        if self.gated:
+            wide, gate = self.inner(rows).chunk(2, -1)
+            if torch.is_grad_enabled():
+                return self.activation(wide) * gate
+            return IN_PLACE[self.kind](wide).mul_(gate)
         if torch.is_grad_enabled():
             return self.activation(self.inner(rows))
         if isinstance(self.inner, PrepackedLinear) and self.kind in FUSED:
@@ -243,17 +266,24 @@ class BertEncoder(nn.Module):
         self.shape = shape
         make = attention or (lambda _: plain_attention(shape))
         self.embeddings = BertEmbeddings(shape, features)
-        layers = [BertLayer(shape, make(i)) for i in range(shape.layers)]
+        self.relative: Any = shared_part(shape)
+        numbers = range(shape.layers)
+        layers = [BertLayer(shape, place(make(i), shape, i), first=not i) for i in numbers]
         self.layers: Any = nn.ModuleList(layers)
+        self.norm = layer_norm(shape) if shape.norm_first else None
         for layer in layers[1:] if shape.shared else ():
             layer.share(layers[0])
-        self.pooler: Any = nn.Linear(shape.hidden, shape.hidden) if shape.pooler else None
+        width = shape.hidden
+        pooler = nn.Linear(width, width, bias=shape.biases) if shape.pooler else None
+        self.pooler: Any = pooler
+        self.pooler_norm = layer_norm(shape) if shape.pooler and shape.pooler_norm else None
         own = self.embeddings
         tables = (own.words, own.positions, own.segments, own.projection)
         owners = layers[:1] if shape.shared else layers
         maps = (part for layer in owners for part in layer.maps)
-        for part in filter(None, (*tables, *maps, self.pooler)):
-            draw(part)
+        placed = (self.relative, *(layer.attention.positions for layer in owners))
+        for part in filter(None, (*tables, *maps, self.pooler, *placed)):
+            part.apply(draw)
         self.top = top
         self.register_buffer("punctuation", punctuation, persistent=False)
 
@@ -290,8 +320,16 @@ class BertEncoder(nn.Module):
         told = (segments, words, heads, similarity, self._signs(tokens))
         context = AttentionContext(layout, *told, need_weights)
         states = [self.embeddings(tokens, segments, layout, factors)]  # (N, D) each
-        for layer in self.layers if self.top is None else [*self.layers, self.top]:
+        if self.relative is not None:
+            context.relative = self.relative(layout, states[0])
+        for number, layer in enumerate(self.layers):
             states.append(computed(layer, states[-1], context, again=self.recomputes))
+            if number == 0 and getattr(self.relative, "convolution", None) is not None:
+                states[1] = self.relative.convolution(states[0], states[1], layout)
+        if self.norm is not None:
+            states[-1] = self.norm(states[-1])
+        if self.top is not None:
+            states.append(computed(self.top, states[-1], context, again=self.recomputes))
         return BertOutput(states[-1], layout, states if need_layers else [], context.outputs)
 
     def _signs(self, tokens: Tensor) -> Tensor | None:
@@ -300,12 +338,19 @@ class BertEncoder(nn.Module):
 
     def pool(self, output: BertOutput) -> Tensor:
         """Return one vector per sentence, (B, D): the pooler's map of the first token's state."""
-        return POOLER_ACTIVATIONS[self.shape.pooler_activation](self.pooler(output.first))  # (B, D)
+        found = POOLER_ACTIVATIONS[self.shape.pooler_activation](self.pooler(output.first))
+        return found if self.pooler_norm is None else self.pooler_norm(found)  # (B, D)
 
 
 def plain_attention(shape: BertShape) -> SelfAttention:
     """Return BERT's own self-attention."""
-    return SelfAttention(shape.hidden, shape.heads, GlobalMixer(shape.attention_dropout))
+    mixer = GlobalMixer(shape.attention_dropout)
+    return SelfAttention(shape.hidden, shape.heads, mixer, biases=shape.biases)
+
+
+def layer_norm(shape: BertShape, width: int | None = None) -> nn.LayerNorm:
+    """Return LayerNorm over the encoder's width D, or another width."""
+    return nn.LayerNorm(width or shape.hidden, eps=shape.norm_epsilon, bias=shape.biases)
 
 
 def draw(module: nn.Module) -> None:

@@ -86,7 +86,7 @@ class CoattentionBlock(nn.Module):
 
 def _cross_layer(shape: BertShape) -> BertLayer:
     attention = CrossAttention(shape.hidden, shape.heads, shape.attention_dropout)
-    return BertLayer(shape, attention).apply(draw)
+    return BertLayer(shape.added, attention).apply(draw)
 
 
 class _Stream(NamedTuple):
@@ -193,7 +193,7 @@ class DirectedCoattention(nn.Module):
         if skip in ("simple", "transformer"):
             self.norm = nn.LayerNorm(hidden, eps=shape.norm_epsilon)
         if skip == "transformer":
-            self.path = BertLayer(shape, plain_attention(shape)).apply(draw)
+            self.path = BertLayer(shape.added, plain_attention(shape.added)).apply(draw)
         if skip == "highway":
             self.gate = nn.Linear(hidden, hidden).apply(draw)
             nn.init.constant_(self.gate.bias, CARRY)

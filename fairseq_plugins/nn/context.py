@@ -6,6 +6,7 @@ Letters: N packed tokens, B batch, S length, W words; n sentences of length l fo
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import torch
@@ -54,6 +55,7 @@ class AttentionContext:
     similarity: Tensor | None = None  # (B, W, W), similarity of words, from 0 to 1
     punctuation: Tensor | None = None  # (B, S), True at subwords that are punctuation signs
     need_weights: bool = False  # whether layers store their attention weights
+    relative: Any = None  # the encoder's part of relative positions, see `nn.relative_positions`
 
     def __post_init__(self) -> None:
         self.outputs, self._made = LayerOutputs(), {}  # factories of fields would break graphs
@@ -138,7 +140,11 @@ class AttentionContext:
         return self.once(rule, block, make)
 
     def additive_mask(
-        self, rule: Rule | None, block: SentenceBlock, dtype: torch.dtype = torch.float32
+        self,
+        rule: Rule | None,
+        block: SentenceBlock,
+        dtype: torch.dtype = torch.float32,
+        reach: int | None = None,
     ) -> AdditiveMask | None:
         """Return the mask to add to scores of ``dtype`` in a block, with padding closed.
 
@@ -146,18 +152,27 @@ class AttentionContext:
             rule: allowed keys; None for all.
             block: of sentences.
             dtype: of the scores.
+            reach: how far a token sees to each side, whatever the rule; None for any distance.
 
         Returns:
             None if nothing is closed.
         """
         keys: Any = block.allowed  # (n, 1, 1, l)
-        if rule is None and keys is None:
-            return None
+        near = self.near(block, reach)  # (1, l, l)
 
         def make() -> AdditiveMask:
-            allowed = keys[:, 0] if rule is None else self.allowed(rule, block)
-            if rule is not None and keys is not None:
-                allowed = allowed & keys[:, 0]
-            return AdditiveMask.of(allowed, dtype)  # (n, l or 1, l)
+            own = None if rule is None else self.allowed(rule, block)
+            parts = [own, None if keys is None else keys[:, 0], near]
+            found = [part for part in parts if part is not None]
+            return AdditiveMask.of(reduce(torch.logical_and, found), dtype)  # (n or 1, l or 1, l)
 
-        return self.once(("additive_mask", rule, dtype), block, make)
+        if rule is None and keys is None and near is None:
+            return None
+        return self.once(("additive_mask", rule, dtype, reach), block, make)
+
+    def near(self, block: SentenceBlock, reach: int | None) -> Tensor | None:
+        """Return the keys at most ``reach`` from a query, (1, l, l); None if all are."""
+        if reach is None or (block.length <= reach + 1 and not self.layout.keeps_padding):
+            return None
+        place = torch.arange(block.length, device=self.layout.padding_mask.device)
+        return ((place[:, None] - place).abs() <= reach)[None]

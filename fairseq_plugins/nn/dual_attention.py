@@ -16,6 +16,8 @@ softmax of eq. 1 over the same queries and keys, and ``no-difference``, D = 0.
 Letters: N packed tokens, n sentences of l tokens in a block, H heads of size K, D = H K.
 """
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
 
@@ -83,12 +85,22 @@ class DifferenceMixer(Mixer):
         self.difference, self.control = difference, control
         self.rule = CrossRule() if scope == "cross" else None
 
+    @property
+    def reads_positions(self) -> bool:
+        """Whether its scores are products, which know relative positions, and no distances."""
+        return self.control == SECOND_AFFINITY
+
     def packs(self, context: AttentionContext) -> bool:
         """Return False: its scores are no products."""
         return False
 
     def mix(
-        self, qkv: Tensor, extras: Tensor | None, block: SentenceBlock, context: AttentionContext
+        self,
+        qkv: Tensor,
+        extras: Tensor | None,
+        block: SentenceBlock,
+        context: AttentionContext,
+        bias: Tensor | None = None,
     ) -> tuple[Tensor, Tensor | None]:
         query, key, value = qkv
         if self.control == NO_DIFFERENCE:
@@ -98,12 +110,15 @@ class DifferenceMixer(Mixer):
         if self.rule is not None:
             crossing = context.allowed(self.rule, block)[:, None]  # (n, 1, l, l)
             allowed = crossing if allowed is None else crossing & allowed
-        alike = self.difference == SIGNED and self.control == NONE
+        near = context.near(block, self.reach)
+        if near is not None:
+            allowed = near[:, None] if allowed is None else near[:, None] & allowed
+        alike = self.difference == SIGNED and self.control == NONE and near is None
         if alike and self.rule is None and not context.need_weights:
             # All queries attend alike: one row, with one draw of dropout, serves them all, O(S D).
             query = query[:, :, :1]
         if self.control == SECOND_AFFINITY:
-            scores = self.scores(query, key, block, context)  # (n, H, T, S)
+            scores = self.scores(query, key, block, context, bias)  # (n, H, T, S)
         else:
             scores = distances(query, key, self.difference) * query.shape[-1] ** -0.5
         weights = masked_softmax(scores, allowed).to(value.dtype)
@@ -133,13 +148,14 @@ class DualAttention(nn.Module):
         heads: int,
         rows: Tensor,
         context: AttentionContext,
+        biases: Sequence[Tensor] | None = None,
     ) -> Tensor:
         """Fuse values mixed by the layer's own attention (N, D) with the difference attention.
 
         ``affinity`` is None if unused; for the rest see `Mixer.forward`. Weights and gates are
         stored. The result, (N, D), still has to pass the output map.
         """
-        found, weights = self.difference(qkv, heads, rows, context)
+        found, weights = self.difference(qkv, heads, rows, context, biases)
         if weights is not None:
             context.outputs.differences[self.layer] = weights
         fused, gates = self.fusion(affinity, found, context)

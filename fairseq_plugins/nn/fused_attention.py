@@ -1,9 +1,9 @@
 """Attention without gradients on a processor: torch's fused kernel on the packed rows.
 
-    O = sum over c of g_c softmax(Q K' / sqrt(K) + M_c) V
+    O = sum over c of g_c softmax(Q K' / sqrt(K) + B + M_c) V
 
 for each sentence and head. The masks M_c close places (`nn.masks`), and the gates g_c of a token
-are given; without gates there is one softmax.
+are given; without gates there is one softmax. B is a bias (`nn.relative_positions`), or absent.
 
 The kernel takes 16 keys at a time, and the rest of a sentence one by one, which is slow for short
 sentences: 31 tokens take twice as long as 32. Sentences of one length are therefore extended to a
@@ -32,6 +32,7 @@ def attend(
     heads: int,
     masks: Sequence[Masks] | None = None,
     gates: Tensor | None = None,
+    biases: Sequence[Tensor] | None = None,
 ) -> Tensor:
     """Mix the values of every sentence; gradients do not pass.
 
@@ -41,16 +42,18 @@ def attend(
         heads: H.
         masks: of each block (default: one softmax over all of a sentence).
         gates: share of each softmax for each token, (N, C); None: there is one alone.
+        biases: of the scores of each block, (n or 1, H, l, l).
 
     Returns:
         (N, D).
     """
     qkv, blocks = qkv.contiguous(), layout.blocks
     masks = [(None,)] * len(blocks) if masks is None else masks
+    inputs = (qkv, blocks, heads, masks, gates, biases or [None] * len(blocks))
     wide = layout.shape[0] > 1  # a sentence alone gains nothing
-    out = _attend(qkv, blocks, heads, masks, gates, wide=wide)
+    out = _attend(*inputs, wide=wide)
     if wide and not out.sum().isfinite():
-        out = _attend(qkv, blocks, heads, masks, gates, wide=False)
+        out = _attend(*inputs, wide=False)
     return out
 
 
@@ -60,6 +63,7 @@ def _attend(
     heads: int,
     masks: Sequence[Masks],
     gates: Tensor | None,
+    biases: Sequence[Tensor | None],
     *,
     wide: bool,
 ) -> Tensor:
@@ -68,13 +72,13 @@ def _attend(
     reaches = [reach(block) if wide else (0, 0) for block in blocks]
     if any(block.rows.stop + more > len(qkv) for block, (_, more) in zip(blocks, reaches)):
         qkv = functional.pad(qkv, (0, 0, 0, STEP))
-    for block, own, (before, behind) in zip(blocks, masks, reaches):
+    for block, own, bias, (before, behind) in zip(blocks, masks, biases, reaches):
         query = _part(qkv, block, heads, 0)
         key, value = (_part(qkv, block, heads, i, before, behind) for i in (1, 2))
         shares = [None] if gates is None else block.take(gates)[:, None, :, None].unbind(-1)
         mixed: Any = None
         for mask, share in zip(own, shares):
-            added = _widened(mask, qkv, block.length, before, behind)
+            added = _widened(mask, bias, qkv, block.length, before, behind)
             found = functional.scaled_dot_product_attention(query, key, value, added)
             found = found if mask is None else mask.closed(found)  # (n, H, l, K)
             found = found if share is None else found.mul_(share)
@@ -85,13 +89,24 @@ def _attend(
 
 
 def _widened(
-    mask: AdditiveMask | None, qkv: Tensor, length: int, before: int, behind: int
+    mask: AdditiveMask | None,
+    bias: Tensor | None,
+    qkv: Tensor,
+    length: int,
+    before: int,
+    behind: int,
 ) -> Tensor | None:
-    """Return what is added to scores (n or 1, 1, l or 1, before + l + behind), closed around."""
+    """Return what is added to scores, closed around a sentence.
+
+    The result is (n or 1, H or 1, l or 1, before + l + behind); None for nothing.
+    """
+    added = bias
+    if mask is not None:
+        added = mask.added[:, None] if added is None else added + mask.added[:, None]
     if not (before or behind):
-        return None if mask is None else mask.added[:, None]
-    added = qkv.new_zeros(1, 1, length) if mask is None else mask.added
-    return functional.pad(added, (before, behind), value=-torch.inf)[:, None]
+        return added
+    added = qkv.new_zeros(1, 1, 1, length) if added is None else added
+    return functional.pad(added, (before, behind), value=-torch.inf)
 
 
 def reach(block: SentenceBlock) -> tuple[int, int]:

@@ -97,7 +97,7 @@ class LocalMixer(Mixer):
     ) -> tuple[AdditiveMask | None, ...]:
         """Return the masks of global attention, if there is a gate, and of each rule."""
         rules = self.rules if self.gate is None else (None, *self.rules)
-        return tuple(context.additive_mask(rule, block, dtype) for rule in rules)
+        return tuple(context.additive_mask(rule, block, dtype, self.reach) for rule in rules)
 
     def extras(self, rows: Tensor, context: AttentionContext) -> Tensor | None:
         """Return the shares of global and local attention, (N, 1 + C), and store the local ones."""
@@ -108,14 +108,19 @@ class LocalMixer(Mixer):
         return shares
 
     def mix(
-        self, qkv: Tensor, extras: Tensor | None, block: SentenceBlock, context: AttentionContext
+        self,
+        qkv: Tensor,
+        extras: Tensor | None,
+        block: SentenceBlock,
+        context: AttentionContext,
+        bias: Tensor | None = None,
     ) -> tuple[Tensor, Tensor | None]:
         """Mix one block by fused kernels, or with explicit weights if necessary; see `Mixer`."""
         query, key, value = qkv
         masks = self.additive_masks(block, context, query.dtype)
         one_by_one = self.separate or not self.drop or extras is None
         if one_by_one and not context.need_weights and not self.similar:
-            return fused(qkv, masks, extras, self.drop), None
-        scores = self.scores(query, key, block, context)  # (n, H, l, l)
+            return fused(qkv, masks, extras, self.drop, bias), None
+        scores = self.scores(query, key, block, context, bias)  # (n, H, l, l)
         how = {"dropout": self.dropout, "separate": self.separate and self.drop > 0}
         return openly(scores, value, masks, extras, **how)

@@ -3,6 +3,7 @@
   O = sum over c of g_c dropout(P_c) V,   P_c = softmax(Q K' / sqrt(K) + M_c)       (separate)
   O = dropout(sum over c of g_c P_c) V                                              (mixture)
 
+(Q K' / sqrt(K) may have a bias, which all share, see `nn.relative_positions`)
 where M_c closes places (`nn.masks`). Both have the same expectation, and are equal without
 dropout. Separate attentions can each be one call of torch's fused kernel, whose outputs are
 weighted: it stores queries, keys, values and its output for the gradient, the mask, which all
@@ -27,7 +28,11 @@ def fuses(values: Tensor) -> bool:
 
 
 def fused(
-    qkv: Tensor | Sequence[Tensor], masks: Masks, shares: Tensor | None, drop: float
+    qkv: Tensor | Sequence[Tensor],
+    masks: Masks,
+    shares: Tensor | None,
+    drop: float,
+    bias: Tensor | None = None,
 ) -> Tensor:
     """Mix values by one fused call for each attention; dropout is separate.
 
@@ -36,6 +41,7 @@ def fused(
         masks: of each attention.
         shares: of each attention, (n, l, C); None for a single one.
         drop: rate of dropout.
+        bias: of the scores, (n or 1, H, l, l).
 
     Returns:
         (n, H, l, K); zero for queries without allowed keys.
@@ -43,6 +49,8 @@ def fused(
     found, (query, key, value) = [], qkv
     for mask in masks:
         added = None if mask is None else mask.added[:, None].to(query.dtype)  # (n, 1, l or 1, l)
+        if bias is not None:
+            added = bias.to(query.dtype) if added is None else added + bias.to(query.dtype)
         found.append(
             functional.scaled_dot_product_attention(query, key, value, added, dropout_p=drop)
         )

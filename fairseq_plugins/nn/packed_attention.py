@@ -1,13 +1,15 @@
 """Attention with dropout on a processor: one node of the autograd graph a layer.
 
-    P_c = softmax(Q K' / sqrt(K) + M_c),  U_c = R_c * P_c,  P~ = sum over c of g_c U_c,  O = P~ V
+    P_c = softmax(Q K' / sqrt(K) + B + M_c),  U_c = R_c * P_c
+    P~ = sum over c of g_c U_c,  O = P~ V
 
-for each sentence and head, where M_c closes places (0 or -inf) and the gates g_c of a token are
-given, or there is one softmax alone; a row of P_c that is closed altogether is 0. R_c are the
+for each sentence and head, where M_c closes places (0 or -inf), the bias B may be absent
+(`nn.relative_positions`), and the gates g_c of a token are given, or there is one softmax alone; a
+row of P_c that is closed altogether is 0. R_c are the
 factors of dropout, drawn for each softmax separately, or once for all, which is dropout on their
 mixture. torch has no fused kernel for dropout on a processor. Here every block of sentences of one
 length is computed straight from the packed rows, with the gradients by hand. G is the loss's
-gradient by O, A = G V' that by P~:
+gradient by O, A = G V' that by P~, and dS that by B:
 
     dV = P~' G,  dg_c = sum over heads of s_c,   s_c = row sums of U_c * A
     dS = P~ * A - sum over c of g_c s_c P_c,  dQ = dS K / sqrt(K),  dK = dS' Q / sqrt(K)
@@ -34,7 +36,7 @@ AdditiveMasks = Sequence[Sequence[AdditiveMask | None]]  # per block, per softma
 
 
 class PackedAttention(torch.autograd.Function):
-    """``PackedAttention.apply(qkv, gates, blocks, additive, heads, drop, separate)``: (N, D).
+    """``PackedAttention.apply(qkv, gates, blocks, additive, heads, drop, separate, *biases)``.
 
     Args:
         qkv: queries, keys and values side by side, (N, 3 D).
@@ -44,6 +46,9 @@ class PackedAttention(torch.autograd.Function):
         heads: H.
         drop: rate of dropout.
         separate: whether each softmax has its own dropout.
+        biases: of the scores of each block, (n or 1, H, T, T); none, or one a block.
+
+    The result is (N, D).
     """
 
     @staticmethod
@@ -56,16 +61,20 @@ class PackedAttention(torch.autograd.Function):
         heads: int,
         drop: float,
         separate: bool,
+        *biases: Tensor,
     ) -> Tensor:
         qkv, width = qkv.contiguous(), qkv.shape[1] // 3
         scale, nothing = (width // heads) ** -0.5, qkv.new_empty(())
         draws = gates.shape[1] if separate and gates is not None else 1
         signs = _drawn(qkv, blocks, heads, drop, draws) if drop else [None] * len(blocks)
         out, saved = qkv.new_empty(len(qkv), width), []
-        for block, own, added in zip(blocks, signs, additive):
+        for block, own, added, bias in zip(blocks, signs, additive, biases or [None] * len(blocks)):
             parts = _by_head(qkv, block, heads, 3).flatten(1, 2)  # (3, n H, T, K)
             query, key, value = parts.unbind()
-            scores = torch.baddbmm(nothing, query, key.mT, beta=0, alpha=scale)  # (n H, T, T)
+            if bias is None:
+                scores = torch.baddbmm(nothing, query, key.mT, beta=0, alpha=scale)  # (n H, T, T)
+            else:
+                scores = torch.baddbmm(_by_sentence(bias, query), query, key.mT, alpha=scale)
             tables = [_softmax(scores, part, heads) for part in added]
             if own is not None:
                 tables = [table.mul_(own[i % draws]) for i, table in enumerate(tables)]
@@ -74,7 +83,7 @@ class PackedAttention(torch.autograd.Function):
             torch.mul(torch.bmm(used, value).view_as(place), 1 / (1 - drop), out=place)
             saved.append((parts, *tables))
         ctx.save_for_backward(out, gates, *(tensor for entry in saved for tensor in entry))
-        ctx.blocks, ctx.heads, ctx.drop = blocks, heads, drop
+        ctx.blocks, ctx.heads, ctx.drop, ctx.alike = blocks, heads, drop, [len(b) for b in biases]
         return out
 
     @staticmethod
@@ -89,6 +98,7 @@ class PackedAttention(torch.autograd.Function):
         sums = (gradient * out).unflatten(1, (heads, size)).sum(-1)  # (N, H)
         found = gradient.new_empty(len(out), 3 * out.shape[1])
         by_gates: Any = None if gates is None else torch.empty_like(gates)
+        by_biases = []
         for block, (parts, *tables) in zip(ctx.blocks, saved):
             query, key, value = parts.unbind()  # (n H, T, K) each
             given = _by_head(gradient, block, heads, 1)[0].flatten(0, 1)  # (n H, T, K)
@@ -100,12 +110,16 @@ class PackedAttention(torch.autograd.Function):
             else:
                 shares = _by_token(gates, block)  # (C, n, T)
                 by_gates[block.rows] = _through_mixture(scores, used, tables, shares, heads, drop)
+            if ctx.alike:
+                table = scores.unflatten(0, (-1, heads))  # (n, H, T, T)
+                one = ctx.alike[len(by_biases)] == 1
+                by_biases.append(table.sum(0, keepdim=True) if one else table)
             places = _by_head(found, block, heads, 3)
             shape = places.shape[1:]
             torch.mul(torch.bmm(scores, key).view(shape), scale, out=places[0])
             torch.mul(torch.bmm(scores.mT, query).view(shape), scale, out=places[1])
             torch.mul(torch.bmm(used.mT, given).view(shape), grown, out=places[2])
-        return found, by_gates, None, None, None, None, None
+        return found, by_gates, None, None, None, None, None, *by_biases
 
 
 def _drawn(
@@ -116,6 +130,11 @@ def _drawn(
     signs = kept(values, draws * sum(sizes), drop).mul_(2).sub_(1)
     parts = signs.split([draws * size for size in sizes])
     return [part.view(draws, -1, block.length, block.length) for part, block in zip(parts, blocks)]
+
+
+def _by_sentence(bias: Tensor, query: Tensor) -> Tensor:
+    """Return a bias (n or 1, H, T, T) for queries (n H, T, K), as (n H, T, T)."""
+    return bias.expand(len(query) // bias.shape[1], -1, -1, -1).flatten(0, 1)
 
 
 def _kept(table: Tensor, drop: float) -> Tensor:

@@ -12,6 +12,7 @@ have no loss.
 Letters: n sentences of l tokens in a block, H heads of size K, D = H K, W words.
 """
 
+from collections.abc import Sequence
 from functools import partial
 
 import torch
@@ -23,21 +24,30 @@ from .context import AttentionContext
 class ParentSupervision(nn.Module):
     """The loss of one layer."""
 
-    def forward(self, qkv: Tensor, heads: int, context: AttentionContext) -> Tensor:
+    def forward(
+        self,
+        qkv: Tensor,
+        heads: int,
+        context: AttentionContext,
+        biases: Sequence[Tensor] | None = None,
+    ) -> Tensor:
         """Return the mean loss over the words of a batch, 0 without words.
 
         Queries, keys and values (N, 3 D) stand side by side; the batch must have words and heads.
+        The scores of each block may have biases (n or 1, H, l, l).
         """
         width = qkv.shape[1] // 3
         size = width // heads
         total = qkv.new_zeros((), dtype=_wide(qkv))
         count = qkv.new_zeros((), dtype=torch.int64)  # half precision cannot count a batch's words
-        for block in context.layout.blocks:
+        blocks = context.layout.blocks
+        for block, bias in zip(blocks, biases or [None] * len(blocks)):
             words, above = context.words_of(block), context.heads_of(block)
             targets, taught = context.once("parents", block, partial(parent_targets, words, above))
             query = block.take(qkv[:, width - size : width])  # (n, l, K)
             key = block.take(qkv[:, 2 * width - size : 2 * width])  # (n, l, K)
             scores = query @ key.mT * size**-0.5  # (n, l, l)
+            scores = scores if bias is None else scores + bias[:, -1]
             if block.allowed is not None:
                 scores = scores.masked_fill(~block.allowed[:, 0], torch.finfo(scores.dtype).min)
             total = total + parent_loss(scores, targets, taught)

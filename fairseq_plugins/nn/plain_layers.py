@@ -34,7 +34,7 @@ class PlainLayers(nn.Module):
             raise ValueError(
                 f"{parameters:,} parameters are too few for {layers} layers of width {hidden}"
             )
-        wide = replace(shape, intermediate=width)
+        wide = replace(shape.added, intermediate=width)
         self.layers = nn.ModuleList(
             BertLayer(wide, plain_attention(wide)).apply(draw) for _ in range(layers)
         )

@@ -46,7 +46,7 @@ class SeparateSpanHead(nn.Module):
     def __init__(self, shape: BertShape, lstm: str = "forward") -> None:
         super().__init__()
         self.start_layer, self.end_layer = (
-            BertLayer(shape, plain_attention(shape)) for _ in range(2)
+            BertLayer(shape.added, plain_attention(shape.added)) for _ in range(2)
         )
         self.lstm = None
         width = shape.hidden

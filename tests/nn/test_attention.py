@@ -107,7 +107,7 @@ def test_another_mixer_changes_the_output_and_gets_what_it_needs(batch, module):
         def packs(self, context):
             return False
 
-        def mix(self, qkv, extras, block, context):
+        def mix(self, qkv, extras, block, context, bias=None):
             assert torch.equal(block.give(extras), 2 * rows[block.rows])
             return qkv[2], None
 

@@ -114,7 +114,7 @@ def test_attention_is_injected_layer_by_layer():
         def packs(self, context):
             return False
 
-        def mix(self, qkv, extras, block, context):
+        def mix(self, qkv, extras, block, context, bias=None):
             return torch.zeros_like(qkv[2]), None
 
     def make(layer):
