@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -130,24 +131,25 @@ def deberta(path: Path, **settings: object) -> Path:
     return path
 
 
-def modernbert(path: Path, **settings: object) -> Path:
-    """Write a ``tokenizer.json`` as GPT-NeoX's: runs of blanks, special tokens at the end."""
+def modernbert(path: Path, words: Sequence[str] = (), **settings: object) -> Path:
+    """Write a ``tokenizer.json`` of GPT-NeoX's kind: runs of blanks, then words and special tokens.
+
+    Args:
+        path: the directory.
+        words: further added tokens, special if they begin with ``<``.
+        settings: of ``tokenizer_config.json``.
+    """
     configure(path, "modernbert", tokenizer_class="PreTrainedTokenizerFast", **settings)
     subwords, merges = byte_pairs()
-    names = ["<|ip|>", "<|padding|>", *sorted(subwords, reverse=True)]
-    plain = ["single_word", "lstrip", "rstrip"]
-    added = [(0, "<|ip|>", False), (1, "<|padding|>", True)]
-    later = [*(" " * size for size in range(24, 1, -1)), "<|end|>"]
-    later += ["[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]", "[unused0]"]
-    for number, name in enumerate(later, len(names)):
-        added.append((number, name, name[0] in "[<" and name != "[unused0]"))
-    tokens = [
-        dict.fromkeys(plain, False) | {"id": i, "content": name, "special": is_special}
-        | {"normalized": not is_special, "lstrip": name == "[MASK]"}
-        for i, name, is_special in added
-    ]  # fmt: skip
-    model = {"type": "BPE", "dropout": None, "unk_token": None, "fuse_unk": False}
-    model |= {"vocab": {name: i for i, name in enumerate(names)}, "merges": merges}
+    own, pieces = vars(FAMILIES["modernbert"].specials).values(), sorted(subwords, reverse=True)
+    later = [*(" " * size for size in range(24, 1, -1)), *words, *sorted(own)]
+    flags = dict.fromkeys(["single_word", "lstrip", "rstrip", "normalized", "special"], False)
+    tokens = [{"id": i, "content": name, **flags} for i, name in enumerate(later, len(pieces))]
+    for token in tokens:
+        token["special"] = token["content"] in own or token["content"].startswith("<")
+        token |= {"normalized": not token["special"], "lstrip": token["content"] == "[MASK]"}
+    vocabulary = {name: i for i, name in enumerate([*pieces, *later[:10]])}
+    model = {"type": "BPE", "unk_token": None, "vocab": vocabulary, "merges": merges}
     cut = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
     body = {"version": "1.0", "added_tokens": tokens, "normalizer": {"type": "NFC"}}
     write_json(path / "tokenizer.json", body | {"pre_tokenizer": cut, "model": model})

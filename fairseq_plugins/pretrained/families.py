@@ -66,13 +66,22 @@ class Family:
     row: RowFormat = RowFormat()  # their places
     # whether its ids are fairseq's (special tokens first), not those of its sentencepiece file
     renumbered: bool = False
-    # outputs of its tokenizer, if transformers' own would leave one out
+    # whether quotes and accents are changed before its sentencepiece file sees a text
+    cleaned: bool = False
+    # outputs of its tokenizer, if transformers' own has others
     inputs: tuple[str, ...] = ()
+    # class of its tokenizer in transformers, if its own does not read the whole file, or is none
+    reader: str | None = None
 
     @property
     def short(self) -> str:
         """Name in messages."""
         return "BERT" if self.name == "bert" else self.name
+
+    @property
+    def tokenizer(self) -> str:
+        """Class of its tokenizer in transformers."""
+        return self.reader or f"{self.title}Tokenizer"
 
     @property
     def vocabulary_file(self) -> str:
@@ -85,7 +94,8 @@ _ROBERTA = Specials("<s>", "</s>", "<pad>", "<unk>", "<mask>")
 _MPNET = Specials("<s>", "</s>", "<pad>", "[UNK]", "<mask>")
 _ALBERT = Specials("[CLS]", "[SEP]", "<pad>", "<unk>", "[MASK]")
 _SIDED = ("input_ids", "token_type_ids", "attention_mask")
-_UNSIDED = ("input_ids", "attention_mask")
+UNSIDED = ("input_ids", "attention_mask")
+_FILE = "PreTrainedTokenizerFast"
 _TWO = RowFormat(separators=2)  # <s> a </s></s> b </s>
 
 FAMILIES = {
@@ -96,10 +106,10 @@ FAMILIES = {
         Family("xlm-roberta", "XLMRoberta", SENTENCEPIECE, _ROBERTA, _TWO, renumbered=True),
         Family("electra", "Electra", WORDPIECE, _BERT),
         Family("distilbert", "DistilBert", WORDPIECE, _BERT),
-        Family("albert", "Albert", SENTENCEPIECE, _ALBERT, inputs=_SIDED),
-        Family("deberta-v2", "DebertaV2", SENTENCEPIECE, _BERT, inputs=_SIDED),
-        Family("modernbert", "ModernBert", BYTE_BPE, _BERT, inputs=_UNSIDED),
-        Family("mpnet", "MPNet", WORDPIECE, _MPNET, _TWO),
+        Family("albert", "Albert", SENTENCEPIECE, _ALBERT, cleaned=True, inputs=_SIDED),
+        Family("deberta-v2", "DebertaV2", SENTENCEPIECE, _BERT, reader=_FILE),
+        Family("modernbert", "ModernBert", BYTE_BPE, _BERT, inputs=UNSIDED, reader=_FILE),
+        Family("mpnet", "MPNet", WORDPIECE, _MPNET, _TWO, inputs=UNSIDED),
     )
 }
 

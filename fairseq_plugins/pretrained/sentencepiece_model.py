@@ -50,7 +50,7 @@ def read_sentencepieces(path: Path) -> SentencePieces:
     except (RuntimeError, OSError, ValueError, TypeError, IndexError):
         raise InputError(f"{path} is no sentencepiece model, or is damaged") from None
     count = model.get_piece_size()
-    if trainer.get(MODEL_TYPE, UNIGRAM) != UNIGRAM or any(map(model.is_byte, range(count))):
+    if trainer.get(MODEL_TYPE, UNIGRAM) != UNIGRAM:
         raise InputError(f"{path} is no unigram model; others are not read here")
     scores = [(model.id_to_piece(i), float(model.get_score(i))) for i in range(count)]
     hidden = (model.is_control, model.is_unknown, model.is_unused)
@@ -59,6 +59,7 @@ def read_sentencepieces(path: Path) -> SentencePieces:
     given = [piece for piece, score in scores if score == 0 and piece not in controls]
     unread = [f"without {name}" for key, name in BLANKS.items() if not normalizer.get(key, 1)]
     unread += ["with treat_whitespace_as_suffix"] * bool(trainer.get(SUFFIX))
+    unread += ["with byte_fallback"] * any(map(model.is_byte, range(count)))
     if given and is_table(table):
         change = table_reader(table).normalize
         unread += [f"with the symbol {quoted(one)}" for one in given if change(one) != one]

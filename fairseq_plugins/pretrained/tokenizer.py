@@ -27,7 +27,7 @@ from typing import Any
 from ..errors import InputError
 from ..messages import named
 from .directory import TOKENIZER, find_family, read_json
-from .families import WORDPIECE, Family, family_of
+from .families import UNSIDED, WORDPIECE, Family, family_of
 from .tokenizer_claims import CONFIG as FILE_NAME
 from .tokenizer_claims import only_step
 from .tokenizer_sources import read_vocabulary
@@ -45,7 +45,6 @@ NORMALIZER_KEYS = {
     "strip_accents": "strip_accents",
     "chinese_characters": "handle_chinese_chars",
 }
-UNSIDED = ("input_ids", "attention_mask")
 _SPECIAL_PIECE = re.compile(r"\[[^\]]*\]")
 
 
@@ -96,7 +95,7 @@ def tokenizer_files(
         raise InputError(f"a vocabulary of {vocabulary.family.name} is not one of {family.name}")
     special, inputs = _special_tokens(family), family.inputs if sides else UNSIDED
     config = {
-        "tokenizer_class": f"{family.title}Tokenizer",
+        "tokenizer_class": family.tokenizer,
         **_how_text_is_cut(vocabulary, settings),
         "model_max_length": longest,
         **special,

@@ -21,7 +21,9 @@ BPE_OPTIONS = ("dropout", "continuing_subword_prefix", "end_of_word_suffix", "fu
 BPE_OPTIONS += ("byte_fallback", "ignore_merges")
 NORMALIZERS = ("Precompiled", "Replace", "NFC", "NFD", "NFKC", "NFKD", "Nmt", "Lowercase")
 NORMALIZERS += ("StripAccents", "Strip")
-BLANKS = " {2,}"  # the only regular expression in converted models
+BLANKS = (" {2,}", r"\s{2,}|[\n\r\t]")  # the only regular expressions in converted models
+CUTS = (["Metaspace"], ["WhitespaceSplit", "Metaspace"], ["Punctuation", "Metaspace"])
+CUTS += (["Punctuation", "WhitespaceSplit", "Metaspace"],)  # what may come before unigram models
 
 
 def parse(content: bytes, place: str) -> Body:
@@ -54,6 +56,14 @@ def added_tokens(tokens: Any, place: str) -> dict[str, tuple[int, bool]]:
             raise InputError(f"{place}: an added token is {quoted(token)}")
         found[name] = number, bool(token.get("special"))
     return found
+
+
+def runs_of_blanks(tokens: list[Body], place: str) -> tuple[str, ...]:
+    """Return the added tokens of blanks alone, which text matches before it is cut."""
+    for token in (runs := [token for token in tokens if token["content"].isspace()]):
+        if any(token.get(flag) for flag in ("single_word", "lstrip", "rstrip")):
+            raise InputError(f"{place}: an added token is {quoted(token)}, expected plain blanks")
+    return tuple(token["content"] for token in runs)
 
 
 def with_added(
@@ -119,9 +129,7 @@ def marking(before: Any, place: str) -> Body:
     inner = before.get("pretokenizers") if isinstance(before, dict) else None
     steps = [before] if inner is None else inner
     kinds = [step.get("type") for step in steps] if all(isinstance(s, dict) for s in steps) else []
-    if kinds not in (["Metaspace"], ["WhitespaceSplit", "Metaspace"]) or (
-        steps[-1].get("replacement", MARK) != MARK
-    ):
+    if kinds not in CUTS or steps[-1].get("replacement", MARK) != MARK:
         raise InputError(
             f"{place}: pre_tokenizer is {quoted(before)}, expected WhitespaceSplit and Metaspace"
         )
@@ -135,8 +143,8 @@ def known_normalizer(found: Any, place: str) -> Body | None:
     for step in steps_of(found) if isinstance(found, dict) else [found]:
         kind = step.get("type") if isinstance(step, dict) else step
         pattern = step.get("pattern") if isinstance(step, dict) else None
-        regex = pattern.get("Regex", BLANKS) if isinstance(pattern, dict) else BLANKS
-        if kind not in NORMALIZERS or regex != BLANKS:
+        regex = pattern.get("Regex") if isinstance(pattern, dict) else None
+        if kind not in NORMALIZERS or regex not in (None, *BLANKS):
             raise InputError(
                 f"{place}: normalizer {quoted(step)} is not known; "
                 f"choices: {', '.join(NORMALIZERS)}"

@@ -18,6 +18,7 @@ from tokenizers.models import WordLevel
 from ..errors import InputError
 from ..messages import named, quoted
 from .directory import TOKENIZER, read_json
+from .families import UNSIDED
 from .tokenizer_checks import ordered_pieces, special_pieces
 from .tokenizer_models import Body
 from .vocabulary import Vocabulary
@@ -32,6 +33,7 @@ LONGEST_WORD = 100  # characters; longer words are unknown to WordPiece, as in B
 MODEL = {"type": "WordPiece", "continuing_subword_prefix": "##"}
 MODEL |= {"max_input_chars_per_word": LONGEST_WORD}
 CLASSES = {"PreTrainedTokenizer", "TokenizersBackend", "BertTokenizer"}  # without "Fast"
+UNSPLIT = {"split_by_punct": False}
 OLD = {"do_basic_tokenize": True, "never_split": None}  # key -> the only supported value
 
 
@@ -74,10 +76,12 @@ def tell(directory: Path, vocabulary: Vocabulary) -> None:
     """Warn of ignored options; refuse a configuration that contradicts the file."""
     family, path = vocabulary.family, directory / CONFIG
     config, body = (read_json(p) if p.is_file() else {} for p in (path, directory / TOKENIZER))
-    for key, wanted in (vocabulary.parts.options if vocabulary.parts else OLD).items():
+    options = UNSPLIT | vocabulary.parts.options if vocabulary.parts else OLD
+    for key, wanted in options.items():
         if config.get(key) and not wanted or config.get(key) is False and wanted:
             raise InputError(f"{path}: {key} is {quoted(config[key])}, expected {quoted(wanted)}")
-    told, own = [], special_pieces(family, ())
+    runs = vocabulary.parts.runs if vocabulary.parts else ()
+    told, own = [], special_pieces(family, runs)
     name = str(config.get("tokenizer_class") or "BertTokenizer").removesuffix("Fast")
     if name not in {*CLASSES, f"{family.title}Tokenizer"}:
         told.append(f"is a {name}; here text is cut as a {family.title}Tokenizer does")
@@ -117,4 +121,5 @@ def _has_rows(processor: Any, vocabulary: Vocabulary) -> bool:
     before, between, behind = row.frame(vocabulary.cls, vocabulary.sep, 2)
     ids = [*before, first, *between, second, *behind]
     sides = [int(row.separators == 1 and place >= row.border(1)) for place in range(len(ids))]
+    sides = made.type_ids if vocabulary.family.inputs == UNSIDED else sides
     return made.ids == [first, second] or (made.ids, made.type_ids) == (ids, sides)

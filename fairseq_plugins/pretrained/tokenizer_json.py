@@ -1,8 +1,8 @@
 """The parts of a ``tokenizer.json``, checked, and written in one normal form.
 
-Two kinds are supported: byte-level byte-pair encoding (Radford et al. 2019, as in RoBERTa) and
-sentencepiece's unigram model (Kudo 2018, as in XLM-R and ALBERT). All other content is refused, not
-ignored: a text must have the same ids here as elsewhere.
+Two kinds are supported: byte-level byte-pair encoding (Radford et al. 2019, as in RoBERTa and
+ModernBERT) and sentencepiece's unigram model (Kudo 2018, as in XLM-R, ALBERT and DeBERTa). All
+other content is refused, not ignored: a text must have the same ids here as elsewhere.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from ..errors import InputError
 from ..messages import quoted
 from . import tokenizer_checks as checks
 from .families import BYTE_BPE, Family
-from .tokenizer_models import Body, byte_bpe, byte_level, steps_of, unigram
+from .tokenizer_models import SIGNS, Body, byte_bpe, byte_level, steps_of, unigram
 
 MODELS = {BYTE_BPE: "BPE"}  # by scheme; else a unigram model
+NFC = {"type": "NFC"}
 REQUIRED = 4  # special tokens of a family: the mask may be missing
 
 
@@ -29,6 +30,7 @@ class Parts:
     normalizer: Body | None  # changes the text first, or None
     pre_tokenizer: Body  # cuts it into words
     specials: tuple[str, ...]  # subwords that never match text
+    runs: tuple[str, ...] = ()  # subwords of blanks alone, which match text before it is cut
 
     @property
     def pieces(self) -> list[str]:
@@ -51,13 +53,16 @@ class Parts:
             kind = model.get("type") if isinstance(model, dict) else model
             raise InputError(f"{place}: model is {quoted(kind)}, {family.name} has {wanted}")
         added = checks.added_tokens(body.get("added_tokens") or [], place)
+        runs: tuple[str, ...] = ()
         if wanted == "BPE":
             pairs = checks.merge_pairs(model, place)
             pieces = checks.ordered_pieces(model.get("vocab"), place)
             names, hidden = checks.with_added(pieces, added, {*pieces}, place)
             model = byte_bpe(names, pairs, model.get("unk_token"))
-            if normalizer is not None:
-                raise InputError(f"{place}: normalizer is {quoted(normalizer)}, expected none")
+            if normalizer not in (None, NFC):
+                raise InputError(f"{place}: normalizer is {quoted(normalizer)}, expected NFC alone")
+            runs = checks.runs_of_blanks(body.get("added_tokens") or [], place)
+            hidden = [name for name in hidden if name not in runs]
             before = byte_level(prefix=checks.has_prefix(body.get("pre_tokenizer"), place))
         else:
             scores = checks.piece_scores(model, place)
@@ -67,7 +72,7 @@ class Parts:
             model = unigram(scores, model.get("unk_id"))
             normalizer = checks.known_normalizer(normalizer, place)
             before = checks.marking(body.get("pre_tokenizer"), place)
-        return cls.of(model, normalizer, before, family, hidden).checked(place)
+        return cls.of(model, normalizer, before, family, hidden, runs=runs).checked(place)
 
     @classmethod
     def of(
@@ -77,9 +82,11 @@ class Parts:
         pre_tokenizer: Body,
         family: Family,
         others: Sequence[str] = (),
+        *,
+        runs: tuple[str, ...] = (),
     ) -> Parts:
         """Combine parts; ``others`` are special beside the family's own."""
-        return cls(model, normalizer, pre_tokenizer, checks.special_pieces(family, others))
+        return cls(model, normalizer, pre_tokenizer, checks.special_pieces(family, others), runs)
 
     def checked(self, place: str) -> Parts:
         """Return itself if the parts fit each other."""
@@ -111,6 +118,8 @@ class Parts:
         if "Replace" in steps:  # ALBERT's
             found["do_lower_case"] = "Lowercase" in steps
             found["keep_accents"] = "StripAccents" not in steps
+        if SIGNS in self.pre_tokenizer.get("pretokenizers", ()):
+            found["split_by_punct"] = True
         return found
 
     def body(self) -> Body:
@@ -122,6 +131,7 @@ class Parts:
             rows = [[f" {p}" if p in hidden else p, score] for p, score in model["vocab"]]
             model = model | {"vocab": rows}
         return _EMPTY | {
+            "added_tokens": self._added(self.runs),
             "normalizer": self.normalizer,
             "pre_tokenizer": self.pre_tokenizer,
             "model": model,
@@ -133,15 +143,21 @@ class Parts:
         byte_level = self.model["type"] == "BPE"
         decoder = self.pre_tokenizer if byte_level else _last(self.pre_tokenizer)
         body = self.body() | {
-            "added_tokens": [
-                _token(indices[name], name, is_mask=name == family.specials.mask)
-                for name in sorted({*self.specials} & indices.keys(), key=indices.__getitem__)
-            ],
+            "added_tokens": self._added((*self.specials, *self.runs), family.specials.mask),
             "model": self.model,
             "post_processor": _rows(family, indices),
             "decoder": decoder,
         }
         return (json.dumps(body, ensure_ascii=False, indent=1) + "\n").encode("utf-8")
+
+    def _added(self, names: Sequence[str], mask: str | None = None) -> list[Body]:
+        """Return the subwords that are matched before a text is cut, in the order of their ids."""
+        indices = {piece: i for i, piece in enumerate(self.pieces)} if names else {}
+        return [
+            {"id": indices[name], "content": name, "single_word": False, "lstrip": name == mask}
+            | {"rstrip": False, "normalized": name in self.runs, "special": name not in self.runs}
+            for name in sorted({*names} & indices.keys(), key=indices.__getitem__)
+        ]
 
 
 _EMPTY: Body = {
@@ -158,11 +174,6 @@ _EMPTY: Body = {
 
 def _last(before: Body) -> Body:
     return before["pretokenizers"][-1] if "pretokenizers" in before else before
-
-
-def _token(number: int, name: str, *, is_mask: bool) -> Body:
-    flags = {"single_word": False, "lstrip": is_mask, "rstrip": False, "normalized": False}
-    return {"id": number, "content": name, **flags, "special": True}
 
 
 def _rows(family: Family, indices: Mapping[str, int]) -> Body:

@@ -9,6 +9,7 @@ Body = dict[str, Any]
 
 MARK = "\u2581"  # sentencepiece's blank
 SPLIT = {"type": "WhitespaceSplit"}
+SIGNS = {"type": "Punctuation", "behavior": "Isolated"}
 
 
 def byte_bpe(pieces: Sequence[str], merges: Sequence[Sequence[str]], unknown: Any = None) -> Body:
@@ -36,11 +37,14 @@ def unigram(scores: Sequence[tuple[str, float]], unknown: Any) -> Body:
     return {"type": "Unigram", "unk_id": unknown, "vocab": rows, "byte_fallback": False}
 
 
-def marked_words(*, prefix: bool = True) -> Body:
-    """Return its pre-tokeniser: splits at white space, with a mark before every word."""
+def marked_words(*, prefix: bool = True, signs: bool = False) -> Body:
+    """Return its pre-tokeniser: splits at white space, with a mark before every word.
+
+    With ``signs`` every punctuation sign is a word.
+    """
     scheme = "always" if prefix else "never"
     mark = {"type": "Metaspace", "replacement": MARK, "prepend_scheme": scheme, "split": True}
-    return {"type": "Sequence", "pretokenizers": [SPLIT, mark]}
+    return {"type": "Sequence", "pretokenizers": [*[SIGNS] * signs, SPLIT, mark]}
 
 
 def normalizers(*steps: Body | None) -> Body | None:

@@ -2,9 +2,9 @@
 
 WordPiece: ``vocab.txt``, or ``tokenizer.json``. Byte-level byte-pair encoding: ``tokenizer.json``,
 or ``vocab.json`` with ``merges.txt`` (GPT-2's own names: ``encoder.json`` with ``vocab.bpe``).
-Sentencepiece: ``tokenizer.json``, or ``sentencepiece.bpe.model`` (XLM-R), or ``spiece.model``
-(ALBERT). A folder of fairseq's also has ``dict.txt``, which decides the ids: fairseq's four special
-tokens, its lines, and ``<mask>``, as in `fairseq.tasks`.
+Sentencepiece: ``tokenizer.json``, or ``sentencepiece.bpe.model`` (XLM-R), ``spiece.model``
+(ALBERT), or ``spm.model`` (DeBERTa). A folder of fairseq's also has ``dict.txt``, which decides the
+ids: fairseq's four special tokens, its lines, and ``<mask>``, as in `fairseq.tasks`.
 """
 
 import re
@@ -26,7 +26,7 @@ from .tokenizer_models import Body
 from .vocabulary import Vocabulary
 
 PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))  # subwords, merges
-MODELS = ("sentencepiece.bpe.model", "spiece.model")
+MODELS = ("sentencepiece.bpe.model", "spiece.model", "spm.model")
 UNFIT = "does not fit the tokeniser beside it"
 FILLER = re.compile(r"madeupword\d+")  # lines with which fairseq rounds a dictionary's size
 
@@ -50,7 +50,8 @@ def _read(directory: Path) -> Vocabulary:
         parts = Parts.read(read_json(path), family, str(path))
         if family.scheme == BYTE_BPE:
             prefix = _flag(directory, "add_prefix_space", parts.pre_tokenizer["add_prefix_space"])
-            parts = Parts.of(parts.model, None, tokenizer_models.byte_level(prefix=prefix), family)
+            cut = tokenizer_models.byte_level(prefix=prefix)
+            parts = Parts.of(parts.model, parts.normalizer, cut, family, runs=parts.runs)
     elif family.scheme == BYTE_BPE:
         parts = _from_merges(directory, family)
     else:
@@ -168,7 +169,7 @@ def _by_dictionary(path: Path, spelled: dict[str, str], family: Family) -> list[
 
 
 def _from_sentencepieces(directory: Path, family: Family) -> Parts:
-    """Read a sentencepiece model, with XLM-R's ids or ALBERT's."""
+    """Read a sentencepiece model, with XLM-R's ids or its own (ALBERT, DeBERTa)."""
     path = next((path for name in MODELS if (path := directory / name).is_file()), None)
     if path is None:
         names = named((TOKENIZER, *MODELS), between=" or ")
@@ -178,9 +179,14 @@ def _from_sentencepieces(directory: Path, family: Family) -> Parts:
         model = _renumbered(found, path, directory, family)
         steps = found.normalizer
     else:
-        model = tokenizer_models.unigram(found.scores, found.unknown)
-        steps = tokenizer_models.normalizers(*_cleaning(directory), found.normalizer)
-    cut = tokenizer_models.marked_words(prefix=_flag(directory, "add_prefix_space", default=True))
+        mask = family.specials.mask
+        behind = not family.cleaned and all(piece != mask for piece, _ in found.scores)
+        model = tokenizer_models.unigram(found.scores + [(mask, 0.0)] * behind, found.unknown)
+        steps = tokenizer_models.normalizers(*_cleaning(directory, family), found.normalizer)
+    cut = tokenizer_models.marked_words(
+        prefix=_flag(directory, "add_prefix_space", default=True),
+        signs=_flag(directory, "split_by_punct", default=False),
+    )
     return Parts.of(model, steps, cut, family, [*found.controls]).checked(str(path))
 
 
@@ -205,12 +211,13 @@ def _renumbered(found: SentencePieces, path: Path, directory: Path, family: Fami
     return tokenizer_models.unigram(pairs, pieces.index(own.unk))
 
 
-def _cleaning(directory: Path) -> list[Body]:
+def _cleaning(directory: Path, family: Family) -> list[Body]:
+    quotes = ("``", "''") if family.cleaned else ()
     steps: list[Body] = [
-        {"type": "Replace", "pattern": {"String": quote}, "content": '"'} for quote in ("``", "''")
+        {"type": "Replace", "pattern": {"String": quote}, "content": '"'} for quote in quotes
     ]
-    if not _flag(directory, "keep_accents", default=False):
+    if not _flag(directory, "keep_accents", default=not family.cleaned):
         steps += [{"type": "NFKD"}, {"type": "StripAccents"}]
-    if _flag(directory, "do_lower_case", default=True):
+    if _flag(directory, "do_lower_case", default=family.cleaned):
         steps.append({"type": "Lowercase"})
     return steps

@@ -41,7 +41,7 @@ def own_pieces(path):
     """Return what cuts a line by sentencepiece itself, after the steps that are no part of it."""
     name = next(name for name in MODELS if (path / name).is_file())
     model = SentencePieceProcessor(model_file=str(path / name))
-    body = {"type": "Sequence", "normalizers": _cleaning(path) if name == "spiece.model" else []}
+    body = {"type": "Sequence", "normalizers": _cleaning(path, find_family(path))}
     plain = json.loads(Tokenizer(BPE()).to_str()) | {"normalizer": body}
     before = Tokenizer.from_str(json.dumps(plain)).normalizer
 
