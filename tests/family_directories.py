@@ -126,7 +126,7 @@ def albert(path: Path, **settings: object) -> Path:
 
 
 def deberta(path: Path, **settings: object) -> Path:
-    configure(path, "deberta-v2", do_lower_case=False, vocab_type="spm", **settings)
+    configure(path, "deberta-v2", **{"do_lower_case": False, "vocab_type": "spm"} | settings)
     (path / "spm.model").write_bytes(sentencepieces("deberta-v2", _scratch(path)))
     return path
 

@@ -56,12 +56,12 @@ class Parts:
         runs: tuple[str, ...] = ()
         if wanted == "BPE":
             pairs = checks.merge_pairs(model, place)
+            runs = checks.runs_of_blanks(body.get("added_tokens") or [], place)
             pieces = checks.ordered_pieces(model.get("vocab"), place)
             names, hidden = checks.with_added(pieces, added, {*pieces}, place)
             model = byte_bpe(names, pairs, model.get("unk_token"))
             if normalizer not in (None, NFC):
                 raise InputError(f"{place}: normalizer is {quoted(normalizer)}, expected NFC alone")
-            runs = checks.runs_of_blanks(body.get("added_tokens") or [], place)
             hidden = [name for name in hidden if name not in runs]
             before = byte_level(prefix=checks.has_prefix(body.get("pre_tokenizer"), place))
         else:

@@ -48,7 +48,7 @@ def _read(directory: Path) -> Vocabulary:
     path = directory / TOKENIZER
     if path.is_file() and not is_fairseq(directory):
         parts = Parts.read(read_json(path), family, str(path))
-        if family.scheme == BYTE_BPE:
+        if family.scheme == BYTE_BPE and not family.reader:
             prefix = _flag(directory, "add_prefix_space", parts.pre_tokenizer["add_prefix_space"])
             cut = tokenizer_models.byte_level(prefix=prefix)
             parts = Parts.of(parts.model, parts.normalizer, cut, family, runs=parts.runs)

@@ -12,7 +12,7 @@ from tokenizer_twins import odd_lines, theirs, tokenizer_of
 from tokenizers import Tokenizer
 
 from fairseq_plugins.errors import InputError
-from fairseq_plugins.pretrained.families import FAMILIES
+from fairseq_plugins.pretrained.families import BYTE_BPE, FAMILIES
 from fairseq_plugins.pretrained.tokenizer_sources import read_vocabulary
 
 NORMALIZERS = [
@@ -93,7 +93,7 @@ def _wordpiece_json(vocabulary) -> str:
     return json.dumps({"version": "1.0", "model": model})
 
 
-@pytest.mark.parametrize("form", ["roberta", "xlm-roberta", "albert"])
+@pytest.mark.parametrize("form", ["roberta", "modernbert", "xlm-roberta", "albert"])
 def test_other_schemes_are_cut_as_their_file_says_or_refused(tmp_path, form) -> None:
     path = FORMS[form](tmp_path / "model")
     body, rng, read = json.loads(read_vocabulary(path).content), random.Random(10), 0
@@ -110,7 +110,9 @@ def test_other_schemes_are_cut_as_their_file_says_or_refused(tmp_path, form) -> 
             mark["prepend_scheme"] = rng.choice(["always", "first", "never"])
             bytes_ = {"type": "ByteLevel", "trim_offsets": True}
             bytes_ |= {"use_regex": rng.random() < 0.8, "add_prefix_space": rng.random() < 0.5}
-            said["pre_tokenizer"] = rng.choice([bytes_ if form == "roberta" else mark, *CUTS[6:8]])
+            said["pre_tokenizer"] = rng.choice(
+                [bytes_ if FAMILIES[form].scheme == BYTE_BPE else mark, *CUTS[6:8]]
+            )
         ours, reference = both(path, said, refused)
         if ours is None:
             continue
@@ -230,6 +232,8 @@ def test_other_rows_than_the_familys_are_told(tmp_path, form, caplog) -> None:
         ("albert", {"do_lower_case": False}, "do_lower_case is False, expected True"),
         ("albert", {"keep_accents": True}, "keep_accents is True, expected False"),
         ("xlm-roberta", {"add_prefix_space": False}, "add_prefix_space is False, expected True"),
+        ("modernbert", {"add_prefix_space": True}, "add_prefix_space is True, expected False"),
+        ("deberta-v2", {"split_by_punct": True}, "split_by_punct is True, expected False"),
     ],
 )
 def test_a_configuration_that_contradicts_its_tokeniser_is_refused(

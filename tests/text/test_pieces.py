@@ -21,7 +21,7 @@ from fairseq_plugins.text.squad_encoder import context_offsets
 from fairseq_plugins.text.text_encoder import TextEncoder
 
 CALM = settings(deadline=None, max_examples=60)
-SCHEMES = ["bert", "roberta", "xlm-roberta", "albert"]
+SCHEMES = ["bert", "roberta", "xlm-roberta", "albert", "deberta-v2", "modernbert"]
 WORDS = [
     "The",
     "cat,",
