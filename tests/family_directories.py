@@ -157,12 +157,13 @@ def modernbert(path: Path, words: Sequence[str] = (), **settings: object) -> Pat
 
 
 def mpnet(path: Path) -> Path:
-    """Write ``vocab.txt`` with the special tokens of MPNet."""
+    """Write ``vocab.txt`` with the special tokens of MPNet, padding at 1."""
     wordpiece(path, "mpnet")
     text, own = (path / "vocab.txt").read_text(encoding="utf-8"), FAMILIES["mpnet"].specials
     for old, new in zip(vars(FAMILIES["bert"].specials).values(), vars(own).values()):
         text = text.replace(f"{old}\n", f"{new}\n")
-    (path / "vocab.txt").write_text(text, encoding="utf-8")
+    padding, first, rest = text.split("\n", 2)
+    (path / "vocab.txt").write_text(f"{first}\n{padding}\n{rest}", encoding="utf-8")
     return path
 
 

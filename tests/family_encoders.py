@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import patch
 
 import torch
 from torch import nn
@@ -14,6 +17,37 @@ from fairseq_plugins.pretrained.tokenizer_sources import read_vocabulary
 
 SIZES = {"hidden": 24, "layers": 2, "heads": 2, "intermediate": 20, "positions": 64}
 SIZES["vocabulary"] = 30  # ids that tests draw from; tables have a row for every subword
+
+POOLED = ("bert", "roberta", "xlm-roberta", "albert", "mpnet")  # families with a pooler
+OWN = {  # further keys, by family
+    "electra": {"embedding_size": 14},
+    "albert": {"embedding_size": 14},
+    "deberta-v2": {
+        "relative_attention": True,
+        "position_buckets": 8,
+        "norm_rel_ebd": "layer_norm",
+        "share_att_key": True,
+        "pos_att_type": "p2c|c2p",
+        "position_biased_input": False,
+    },
+    "modernbert": {
+        **dict.fromkeys(("bos_token_id", "eos_token_id", "cls_token_id", "sep_token_id")),
+        "global_attn_every_n_layers": 2,
+        "local_attention": 6,
+        "global_rope_theta": 50.0,
+        "local_rope_theta": 7.0,
+    },
+}
+
+
+@contextmanager
+def in_double(family: str) -> Iterator[None]:
+    """Let transformers compute in float64 where it says float32."""
+    with ExitStack() as stack:
+        if family in ("deberta-v2", "modernbert"):
+            stack.enter_context(patch.object(torch, "float", torch.float64))
+            stack.enter_context(patch.object(torch.Tensor, "float", torch.Tensor.double))
+        yield
 
 
 def fill(module: nn.Module) -> None:
@@ -34,12 +68,11 @@ def save_theirs(path: Path, family: str, changes: dict | None = None) -> Path:
         "pad_token_id": vocabulary.indices[vocabulary.family.specials.pad],
         "max_position_embeddings": SIZES["positions"],
     }
+    own |= OWN.get(family, {})
     names = ["hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size"]
     if family == "distilbert":
         names = ["dim", "n_layers", "n_heads", "hidden_dim"]
     own |= dict(zip(names, SIZES.values()))
-    if family in ("electra", "albert"):
-        own["embedding_size"] = 14
     title = FAMILIES[family].title
     config = getattr(transformers, f"{title}Config")(**{**own, **(changes or {})})
     model = getattr(transformers, f"{title}Model")(config)

@@ -67,19 +67,24 @@ class EncoderOptions(TreeControls, QuestionControls, Trained):
     num_attention_heads: Optional[int] = preset("number of attention heads in each layer", least=1)
     intermediate_size: Optional[int] = preset("width of the feed-forward layers", least=1)
     embedding_size: Optional[int] = _given(
-        "width of the embeddings (other than the encoder's only in ELECTRA and ALBERT)"
+        "width of the embeddings (other than the encoder's only in ELECTRA, ALBERT and DeBERTa)"
     )
     max_position_embeddings: Optional[int] = _given(
         "number of position embeddings, and so the longest input in wordpieces (two less in "
-        "RoBERTa and XLM-R)"
+        "RoBERTa, XLM-R and MPNet)"
     )
     type_vocab_size: Optional[int] = _given("number of segment embeddings")
+    position_scheme: Optional[str] = _given(
+        "how attention knows positions in DeBERTa and ModernBERT, as NAME=VALUE,NAME=VALUE; others "
+        "have no choice"
+    )
     hidden_act: Optional[choice(list(ACTIVATIONS))] = _given(
         "activation function of the feed-forward layers"
     )
     pooler_activation: Optional[choice(list(POOLER_ACTIVATIONS))] = option(
         "activation function after the first linear map of a classifier (default: the "
-        "family's own: gelu for ELECTRA, relu for DistilBERT, tanh for others)",
+        "family's own: gelu for ELECTRA, DeBERTa and ModernBERT, relu for DistilBERT, tanh for "
+        "others)",
         None,
     )
     layer_norm_eps: Optional[float] = _given("epsilon of layer normalisation")

@@ -7,6 +7,7 @@ from typing import Any
 from ..errors import InputError
 from ..nn.bert import BertEncoder, BertShape
 from ..option_flags import flag_of
+from ..pretrained import position_schemes
 from ..pretrained.configuration import constants_of, drawn_shape, embedding_of
 from ..pretrained.directory import find_family
 from ..pretrained.families import FAMILIES, Family
@@ -55,6 +56,7 @@ def family_of(args: EncoderOptions, folder: Path | None, data: Family) -> Family
 def constants(args: EncoderOptions, checkpoint: BertShape | None, family: Family) -> dict[str, Any]:
     """Return the options that a checkpoint or a family decides; given values are checked."""
     model = checkpoint or drawn_shape(family, args.hidden_size)
+    asked = _with_scheme(args, model, family)
     wrong = [
         f"{flag_of(name)} {getattr(args, name)} (checkpoint: {getattr(model, part)})"
         for name, part in {**PRESET, **FOLLOWING}.items()
@@ -62,6 +64,9 @@ def constants(args: EncoderOptions, checkpoint: BertShape | None, family: Family
         and name not in TUNABLE
         and getattr(args, name) not in (None, getattr(model, part))
     ]
+    if checkpoint is not None and asked != model:
+        scheme = position_schemes.text_of(model)
+        wrong.append(f"--position-scheme {args.position_scheme} (checkpoint: {scheme})")
     if wrong:
         raise InputError(
             f"--pretrained {args.pretrained} is of another shape than the model: "
@@ -76,7 +81,22 @@ def constants(args: EncoderOptions, checkpoint: BertShape | None, family: Family
         raise InputError(
             f"--type-vocab-size {found['type_vocab_size']}: {family.name} has 1 at least"
         )
-    return found
+    return {**found, "position_scheme": position_schemes.text_of(asked)}
+
+
+def _with_scheme(args: EncoderOptions, model: BertShape, family: Family) -> BertShape:
+    """Return a shape with what ``--position-scheme`` names."""
+    if args.position_scheme is None:
+        return model
+    if not position_schemes.varies(model):
+        raise InputError(
+            f"--position-scheme {args.position_scheme}: encoders of {family.name} know positions "
+            "in one way alone"
+        )
+    try:
+        return position_schemes.read_text(model, args.position_scheme)
+    except InputError as error:
+        raise InputError(f"--position-scheme: {error}") from None
 
 
 def _check_family(found: dict[str, Any], family: Family, hidden: int) -> None:
@@ -110,12 +130,14 @@ def shape_of(args: EncoderOptions, vocabulary: Vocabulary, *, pooler: bool) -> B
     values = {part: getattr(args, name) for name, part in {**PRESET, **FOLLOWING}.items()}
     width = values.pop("embedding_width")
     given = {part: value for part, value in values.items() if value is not None}
+    model = _with_scheme(args, drawn_shape(family, args.hidden_size), family)
+    given |= {"absolute": model.absolute, "relative": model.relative}
     return BertShape(
         vocabulary=len(vocabulary),
         padding=vocabulary.pad,
         pooler=pooler,
         embedding=embedding_of(family, width, args.hidden_size),
-        **{**given, **constants_of(family, vocabulary.pad)},
+        **{**given, **constants_of(family, vocabulary.pad, given.get("segments", 2))},
     )
 
 
@@ -139,7 +161,7 @@ def check_same_pieces(given: Vocabulary, vocabulary: Vocabulary, folder: Path) -
 
 
 def freeze(encoder: BertEncoder, layers: int, new: Collection[str]) -> None:
-    """Freeze the embeddings and the first layers, except new parts.
+    """Freeze the embeddings, relative positions and the first layers, except new parts.
 
     Args:
         new: parts of the names of new weights, see `methods.method.Method.parts`.
@@ -151,7 +173,9 @@ def freeze(encoder: BertEncoder, layers: int, new: Collection[str]) -> None:
             f"--freeze-layers {layers}: all {len(encoder.layers)} layers share their weights, so "
             f"that none of them can be kept alone; choices: 0, {len(encoder.layers)}"
         )
-    kept = ("embeddings.", *(f"layers.{layer}." for layer in range(layers))) if layers else ()
+    kept = tuple(f"layers.{layer}." for layer in range(layers))
+    kept += ("embeddings.", "relative.") if layers else ()
+    kept += ("norm.",) if layers == len(encoder.layers) else ()
     for name, parameter in encoder.named_parameters():
         if name.startswith(kept):
             parameter.requires_grad = any(mark in f"encoder.{name}" for mark in new)

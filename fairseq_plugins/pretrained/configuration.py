@@ -12,6 +12,8 @@ from ..door.records import MOST_LAYERS
 from ..errors import InputError
 from ..messages import quoted
 from ..nn.bert import ACTIVATIONS, BertShape
+from ..nn.relative_positions import MPNET_BUCKETS, Buckets, Disentangled, Relative, Rotary
+from . import position_schemes
 from .directory import CONFIG as FILE_NAME
 from .directory import find_family, is_fairseq, read_json
 from .fairseq_folder import read_config as read_fairseq
@@ -48,6 +50,7 @@ class Form:
     segments: str | None = "type_vocab_size"
     activation: str = "hidden_act"
     norm_epsilon: str | None = "layer_norm_eps"
+    relative: Relative | None = None  # default of what `position_schemes` reads
     embedding: str | None = None  # key of the embeddings' width; None for the encoder's width
     projected: bool = False  # whether embeddings of the encoder's own width have a map, too
     # key -> the only supported value
@@ -102,6 +105,49 @@ _ALBERT = Form(
     head_dropout="classifier_dropout_prob",
     written={"num_hidden_groups": 1, "inner_group_num": 1},
 )
+_DEBERTA = Form(
+    embedding="embedding_size",
+    relative=Disentangled(),
+    fixed={"conv_groups": 1, "pooler_hidden_act": "gelu"},
+    absent={"segments": 0, "norm_epsilon": 1e-7},
+    drawn={"absolute": False},
+    constants={"projection_first": True},
+    pooled="gelu",
+    head_dropout="cls_dropout",
+)
+_IDS = ("bos_token_id", "eos_token_id", "cls_token_id", "sep_token_id")  # defaults are too large
+_MODERNBERT = Form(
+    rates={"dropout": "embedding_dropout", "attention_dropout": "attention_dropout"},
+    segments=None,
+    activation="hidden_activation",
+    norm_epsilon="norm_eps",
+    relative=Rotary(),
+    fixed={"norm_bias": False, "attention_bias": False, "mlp_bias": False, "rope_scaling": None},
+    absent={"padding": 50283, "norm_epsilon": 1e-5, "dropout": 0.0, "attention_dropout": 0.0},
+    drawn={"positions": 8192},
+    constants={
+        "segments": 0,
+        "sides": False,
+        "absolute": False,
+        "norm_first": True,
+        "gated": True,
+        "biases": False,
+        "pooler_norm": True,
+    },
+    pooled="gelu",
+    written={"classifier_pooling": "cls", **dict.fromkeys(_IDS)},
+)
+_MPNET = Form(
+    segments=None,
+    relative=Buckets(),
+    # of transformers, whatever the keys say
+    fixed={"relative_attention_num_buckets": MPNET_BUCKETS, "pad_token_id": 1},
+    absent={"padding": 1},
+    drawn={"positions": 514},
+    behind_padding=True,
+    constants={"segments": 0, "sides": False},
+    written={"relative_attention_num_buckets": MPNET_BUCKETS, "bos_token_id": 0, "eos_token_id": 2},
+)
 FORMS = {  # by family name
     "bert": Form(),
     "roberta": _ROBERTA,
@@ -114,13 +160,17 @@ FORMS = {  # by family name
     ),
     "distilbert": _DISTILBERT,
     "albert": _ALBERT,
+    "deberta-v2": _DEBERTA,
+    "modernbert": _MODERNBERT,
+    "mpnet": _MPNET,
 }
 
 
-def constants_of(family: Family, padding: int) -> dict[str, Any]:
-    """Return the fields of a `BertShape` that follow from the family and its padding id."""
+def constants_of(family: Family, padding: int, segments: int = 1) -> dict[str, Any]:
+    """Return the fields of a `BertShape` that follow from the family and these numbers."""
     form = FORMS[family.name]
-    return {"position_offset": padding + 1 if form.behind_padding else 0, **form.constants}
+    offset = padding + 1 if form.behind_padding else 0
+    return {"position_offset": offset, "sides": segments > 0, **form.constants}
 
 
 def embedding_of(family: Family, width: int | None, hidden: int) -> int | None:
@@ -137,7 +187,8 @@ def drawn_shape(family: Family, hidden: int) -> BertShape:
     Embeddings are never wider than the encoder.
     """
     form = FORMS[family.name]
-    own: dict[str, Any] = {**form.absent, **form.drawn, **form.constants}
+    own: dict[str, Any] = {"segments": 2, **form.absent, **form.drawn}
+    own |= {**constants_of(family, 0, own["segments"]), "relative": form.relative}
     width = min(own.pop("embedding", None) or hidden, hidden)
     own["embedding"] = embedding_of(family, width, hidden)
     sizes: dict[str, Any] = {"vocabulary": 1, "layers": 1, "heads": 1, "intermediate": 1, **own}
@@ -155,20 +206,27 @@ def read_shape(directory: str | Path) -> BertShape:
     _check_kind(path, config, form)
     values = {name: _number(path, config, key, least=1) for name, key in form.sizes.items()}
     values |= _options(path, config, form)
-    values |= constants_of(family, values["padding"])
+    values |= constants_of(family, values["padding"], values.get("segments", 0))
     if form.embedding is not None:
-        width = _number(path, config, form.embedding, form.absent["embedding"], least=1)
+        default = form.absent.get("embedding", values["hidden"])
+        width = _number(path, config, form.embedding, default, least=1)
         values["embedding"] = embedding_of(family, width, values["hidden"])
-    shape = BertShape(pooler_activation=form.pooled, **values)
+    shape = BertShape(pooler_activation=form.pooled, relative=form.relative, **values)
     for problem in _problems(shape, form):
         raise InputError(f"{path}: {problem}")
-    return shape
+    if not position_schemes.varies(shape):
+        return shape
+    try:
+        return position_schemes.read_keys(shape, config)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
 
 
 def _options(path: Path, config: dict[str, Any], form: Form) -> dict[str, Any]:
     values: dict[str, Any] = {}
     if form.segments is not None:
-        values["segments"] = _number(path, config, form.segments, 2, least=1)
+        default = form.absent.get("segments", 2)
+        values["segments"] = _number(path, config, form.segments, default, least=min(default, 1))
     values["padding"] = _number(
         path, config, "pad_token_id", form.absent.get("padding", 0), least=0
     )
@@ -177,7 +235,8 @@ def _options(path: Path, config: dict[str, Any], form: Form) -> dict[str, Any]:
         if not 0 <= values[name] < 1:
             raise InputError(f"{path}: {key} is {values[name]}, expected a rate below 1")
     if form.norm_epsilon is not None:
-        values["norm_epsilon"] = _number(path, config, form.norm_epsilon, 1e-12)
+        default = form.absent.get("norm_epsilon", 1e-12)
+        values["norm_epsilon"] = _number(path, config, form.norm_epsilon, default)
     return values | {"activation": _activation(config, form)}
 
 
@@ -185,6 +244,8 @@ def _problems(shape: BertShape, form: Form) -> list[str]:
     keys, found = form.sizes, []
     if shape.hidden % shape.heads:
         found.append(f"{keys['heads']} {shape.heads} do not divide {keys['hidden']} {shape.hidden}")
+    if isinstance(shape.relative, Rotary) and shape.hidden % (2 * shape.heads):
+        found.append(f"{keys['hidden']} {shape.hidden} is no multiple of twice {keys['heads']}")
     if shape.padding >= shape.vocabulary:
         found.append(
             f"pad_token_id {shape.padding} is not below {keys['vocabulary']} {shape.vocabulary}"
@@ -254,4 +315,6 @@ def config_of(shape: BertShape, family: Family) -> dict[str, Any]:
     found["torch_dtype"] = "float32"
     if form.embedding is not None:
         found[form.embedding] = shape.embedding_width
+    if position_schemes.varies(shape):
+        found |= position_schemes.keys_of(shape)
     return {**found, **form.written}

@@ -20,7 +20,7 @@ from ..nn.bert import BertEncoder, BertShape
 from . import configuration, names, task_heads, tokenizer
 from .families import Family, family_of
 from .names import NAMES, Names
-from .task_heads import SENTENCES, TaskHead
+from .task_heads import TaskHead
 from .vocabulary import Vocabulary
 from .weights import SAFETENSORS, write_safetensors
 
@@ -74,11 +74,10 @@ def export(
     if shape.pooler and own.pooler is None:
         logger.warning("%s has no pooler: the encoder's is left out", family.name)
         shape = replace(shape, pooler=False)
-        state = {name: value for name, value in state.items() if not name.startswith("pooler.")}
+        state = {name: value for name, value in state.items() if not name.startswith("pooler")}
     tensors = _their_tensors(state, shape, own, family)
     if head is not None:
-        if head.kind == SENTENCES:
-            task_heads.check_activation(shape, family)
+        task_heads.check_plain(head, shape, family)
         tensors = task_heads.join_head(tensors, head, family)
     files = small_files(shape, vocabulary=vocabulary, settings=settings, head=head)
     with complete_folder(directory) as folder:

@@ -27,9 +27,12 @@ Found = TypeVar("Found")
 
 # numbers 0, 1, 2 ... and zeros in files of old releases
 BUFFERS = ("embeddings.position_ids", "embeddings.token_type_ids")
+UNUSED = (
+    f"{names.EMBEDDINGS['embeddings.positions']}.weight"  # in encoders without position embeddings
+)
 # fields that change the result, but no tensor's size
 DECISIVE = ("layers", "heads", "activation", "norm_epsilon", "padding")
-DECISIVE += ("embedding", "segments", "position_offset", "sides", "shared")
+DECISIVE += ("embedding", "segments", "position_offset", "sides", "shared", "absolute", "relative")
 FAIRSEQ = f"its options with {DICTIONARY}"  # source of the sizes in fairseq's folder
 OLD_ENDINGS = {".gamma": ".weight", ".beta": ".bias"}  # LayerNorm in TensorFlow's words
 
@@ -40,7 +43,7 @@ def read_config(directory: str | Path) -> BertShape:
     own, shape = NAMES[family.name], configuration.read_shape(directory)
     path = weights.weights_file(directory)
     authority = FAIRSEQ if is_fairseq(directory) else configuration.FILE_NAME
-    sizes = _of_encoder(weights.read_tensors(directory, sizes=True), own, path)
+    sizes = _of_encoder(weights.read_tensors(directory, sizes=True), own, shape, path)
     has_pooler = own.pooler is not None and any(name.startswith(own.pooler) for name in sizes)
     shape = replace(shape, pooler=has_pooler)
     if not shape.shared and shape.layers > len(sizes):  # before so many names are made
@@ -66,20 +69,20 @@ def load_state(directory: str | Path, shape: BertShape | None = None) -> dict[st
     """
     own = read_config(directory)
     path, theirs = weights.weights_file(directory), NAMES[find_family(directory).name]
-    tensors = _of_encoder(weights.read_tensors(directory), theirs, path, log=True)
+    tensors = _of_encoder(weights.read_tensors(directory), theirs, own, path, log=True)
     for name, tensor in tensors.items():
         if not tensor.is_floating_point():
             raise InputError(f"{path}: {name!r} holds {tensor.dtype}, expected real numbers")
         tensors[name] = tensor.float()
     check_finite(tensors, path)
     if shape is not None:
-        _cut_table(tensors, shape, Path(directory))
+        _cut_table(tensors, shape, Path(directory), theirs.words)
         _check_request(tensors, own, shape, theirs, path)
     return names.to_ours(tensors, own if shape is None else shape, theirs)
 
 
 def _of_encoder(
-    found: Mapping[str, Found], own: Names, path: Path, *, log: bool = False
+    found: Mapping[str, Found], own: Names, shape: BertShape, path: Path, *, log: bool = False
 ) -> dict[str, Found]:
     """Return the encoder's part of a file's tensors, or of their sizes, by plain names."""
     prefixed = any(name.startswith(own.prefix) for name in found)
@@ -91,7 +94,7 @@ def _of_encoder(
         plain = name.removeprefix(own.prefix)
         for old, new in OLD_ENDINGS.items():
             plain = plain.removesuffix(old) + new if plain.endswith(old) else plain
-        if plain in BUFFERS or name in unknown:
+        if plain in BUFFERS or name in unknown or (plain == UNUSED and not shape.absolute):
             continue
         if plain in taken:
             raise InputError(f"{path}: {plain!r} is there twice, also as {name!r}")
@@ -111,14 +114,14 @@ def _check_sizes(
             raise InputError(f"{path}: {name!r} has shape {found[name]}, {authority} says {size}")
 
 
-def _cut_table(tensors: dict[str, Tensor], asked: BertShape, directory: Path) -> None:
+def _cut_table(tensors: dict[str, Tensor], asked: BertShape, directory: Path, words: str) -> None:
     """Drop rows of the word table after the vocabulary."""
-    table = tensors[names.WORDS]
+    table = tensors[words]
     if len(table) > asked.vocabulary == len(read_vocabulary(directory)):
         logger.info(
             "%s: left out %d rows behind the vocabulary", directory, len(table) - asked.vocabulary
         )
-        tensors[names.WORDS] = table[: asked.vocabulary].clone()
+        tensors[words] = table[: asked.vocabulary].clone()
 
 
 def _check_request(

@@ -3,7 +3,8 @@
 For sentences and pairs, a linear map of the first token's state, an activation, and a linear map to
 the classes or the score; for words and answers a linear map of every token's state. The first map
 is the encoder's pooler in BERT and ALBERT and belongs to the classifier in the others; the
-activation is tanh, but gelu in ELECTRA and relu in DistilBERT.
+activation is tanh, but gelu in ELECTRA, DeBERTa and ModernBERT, and relu in DistilBERT. ModernBERT
+has the first map, and a LayerNorm behind its activation, for words and answers, too.
 """
 
 from collections.abc import Mapping
@@ -43,14 +44,24 @@ def names_beneath(family: Family) -> Names:
     return replace(own, pooler=own.dense or own.pooler)
 
 
-def check_activation(shape: BertShape, family: Family) -> None:
-    """Refuse a pooler that transformers' head would compute differently."""
+def check_plain(head: TaskHead, shape: BertShape, family: Family) -> None:
+    """Refuse a head that transformers would compute differently."""
     ours, theirs = shape.pooler_activation, FORMS[family.name].pooled
-    if ours != theirs:
-        raise InputError(
+    problem = ""
+    if head.kind != SENTENCES and not NAMES[family.name].plain_tokens:
+        problem = (
+            f"its head is one map of every token's state; that of {family.name} in transformers "
+            "has another map and a LayerNorm before it"
+        )
+    elif head.kind == SENTENCES and ours != theirs:
+        problem = (
             f"its classifier has {ours} behind its first map; that of {family.name} in "
-            f"transformers has {theirs}, and would compute something else; --format "
-            "huggingface-encoder writes the encoder alone"
+            f"transformers has {theirs}"
+        )
+    if problem:
+        raise InputError(
+            f"{problem}, and would compute something else; --format huggingface-encoder writes the "
+            "encoder alone"
         )
 
 

@@ -9,14 +9,18 @@ from dataclasses import replace
 import pytest
 import torch
 from family_directories import FORMS
-from family_encoders import SIZES, fill, save_fairseq, save_theirs
+from family_encoders import POOLED, SIZES, fill, in_double, save_fairseq, save_theirs
+from safetensors.torch import load_file, save_file
 
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.nn.bert import ACTIVATIONS, BertEncoder
+from fairseq_plugins.pretrained import configuration
 from fairseq_plugins.pretrained.configuration import SAME
+from fairseq_plugins.pretrained.directory import find_family
 from fairseq_plugins.pretrained.exporting import export
 from fairseq_plugins.pretrained.families import FAMILIES
 from fairseq_plugins.pretrained.huggingface import load_state, read_config
+from fairseq_plugins.pretrained.names import NAMES, to_ours
 from fairseq_plugins.pretrained.tokenizer import read_tokenizer_settings
 from fairseq_plugins.pretrained.tokenizer_sources import read_vocabulary
 
@@ -36,7 +40,13 @@ def encoder_of(path) -> BertEncoder:
 
 
 def theirs_of(path):
-    return transformers.AutoModel.from_pretrained(path).double().eval()
+    model = transformers.AutoModel.from_pretrained(path).double().eval()
+    for part in model.modules():
+        if "Rotary" in type(part).__name__:  # whose numbers are rounded
+            for kind in part.layer_types:
+                exact, _ = part.compute_default_rope_parameters(model.config, layer_type=kind)
+                getattr(part, f"{kind}_inv_freq").copy_(exact)
+    return model
 
 
 def batch_of(
@@ -77,17 +87,36 @@ def assert_layers_equal(
     assert (found.layers[-1] - found.layers[0]).abs().max() > 0.1
 
 
-def assert_equals_transformers(path, *, pairs: bool, side: str) -> BertEncoder:
-    ours, theirs = encoder_of(path), theirs_of(path)
-    tokens, segments, real = batch_of(path, pairs=pairs, side=side)
+def assert_gradients_equal(ours: BertEncoder, theirs, states, tokens, segments, names) -> None:
+    """Compare gradients of every parameter, by hidden states (N, D) of theirs."""
+    weights = torch.randn(states.shape, generator=torch.Generator().manual_seed(3)).double()
+    (states * weights).sum().backward()
+    (ours(tokens, segments).rows * weights).sum().backward()
+    grads = [
+        {name: torch.zeros_like(p) if p.grad is None else p.grad for name, p in parameters}
+        for parameters in (theirs.named_parameters(), ours.named_parameters())
+    ]
+    wanted = to_ours(grads[0], ours.shape, names)
+    assert wanted.keys() == grads[1].keys()
+    for name, grad in grads[1].items():
+        assert (grad - wanted[name]).abs().max() < TOLERANCE, name
+        assert grad.any() or name.startswith("pooler"), name
+
+
+def assert_equals_transformers(path, *, pairs: bool, side: str, lengths=LENGTHS) -> BertEncoder:
+    ours, family = encoder_of(path), find_family(path).name
+    with in_double(family):
+        theirs = theirs_of(path)
+    tokens, segments, real = batch_of(path, pairs=pairs, side=side, lengths=lengths)
     positions = (real.long().cumsum(1) - 1).clamp(min=0) + ours.shape.position_offset
     given = {"attention_mask": real.long(), "output_hidden_states": True}
-    if "RobertaModel" in type(theirs).__name__:  # finds its positions by itself
-        states = theirs(tokens, **given).hidden_states
-    else:
+    if not ours.shape.position_offset:  # others find their positions by themselves
+        given["position_ids"] = positions
         given |= {"token_type_ids": segments} if ours.shape.sides else {}
-        states = theirs(tokens, position_ids=positions, **given).hidden_states
+    with in_double(family):
+        states = theirs(tokens, **given).hidden_states
     assert_layers_equal(ours, states, tokens, segments, real)
+    assert_gradients_equal(ours, theirs, states[-1][real], tokens, segments, NAMES[family])
     return ours
 
 
@@ -97,10 +126,33 @@ def assert_equals_transformers(path, *, pairs: bool, side: str) -> BertEncoder:
 def test_every_layer_equals_transformers(tmp_path, family, pairs, side) -> None:
     path = save_theirs(FORMS[family](tmp_path / "model"), family)
     ours = assert_equals_transformers(path, pairs=pairs, side=side)
-    assert ours.shape.pooler == (family not in ("electra", "distilbert"))
+    assert ours.shape.pooler == (family in POOLED)
 
 
-@pytest.mark.parametrize("family", [name for name in OTHERS if name != "distilbert"])
+FREE = {"position_buckets": -1, "max_relative_positions": 9, "norm_rel_ebd": "none"}
+APART = {"share_att_key": False, "embedding_size": 14, "position_biased_input": True}
+SCHEMES = {
+    "unshared": ("deberta-v2", APART | {"type_vocab_size": 2, "hidden_act": "relu"}),
+    "convolution": ("deberta-v2", {"conv_kernel_size": 3, "conv_act": "gelu"}),
+    "vectors": ("deberta-v2", {**FREE, "conv_kernel_size": 5, "share_att_key": False}),
+    "c2p": ("deberta-v2", FREE | {"pos_att_type": "c2p", "position_biased_input": True}),
+    "p2c": ("deberta-v2", {"pos_att_type": ["p2c"], "share_att_key": False}),
+    "buckets": ("deberta-v2", {"position_buckets": 20, "max_relative_positions": 30}),
+    "windows": ("modernbert", {"num_hidden_layers": 4, "global_attn_every_n_layers": 3}),
+    "narrow": ("modernbert", {"local_attention": 1, "num_attention_heads": 1}),
+    "far": ("mpnet", {}),
+}
+
+
+@pytest.mark.parametrize("side", ["right", "left"])
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_every_scheme_of_positions_equals_theirs(tmp_path, scheme, side) -> None:
+    family, changes = SCHEMES[scheme]
+    path = save_theirs(FORMS[family](tmp_path / "model"), family, changes)
+    assert_equals_transformers(path, pairs=True, side=side, lengths=((20, 31), (1, 2), (9, 30)))
+
+
+@pytest.mark.parametrize("family", ["roberta", "xlm-roberta", "electra", "albert"])
 def test_embeddings_of_the_encoders_width_and_small_segment_tables_equal_theirs(
     tmp_path, family
 ) -> None:
@@ -140,7 +192,7 @@ def test_activations_are_those_of_their_names(tmp_path, name) -> None:
     ours = ACTIVATIONS[SAME.get(name, name)](x)
     assert (ours - transformers.activations.ACT2FN[name](x)).abs().max() < 1e-6
     for family in FAMILIES:
-        key = "activation" if family == "distilbert" else "hidden_act"
+        key = configuration.FORMS[family].activation
         path = save_theirs(FORMS[family](tmp_path / family), family, {key: name})
         assert read_config(path).activation == SAME.get(name, name)
 
@@ -162,6 +214,18 @@ def test_heads_of_theirs_are_left_out(tmp_path, family) -> None:
         assert all(torch.equal(value, expected[key]) for key, value in state.items())
 
 
+def test_heads_and_unused_positions_of_published_debertas_are_left_out(tmp_path) -> None:
+    path = save_theirs(FORMS["deberta-v2"](tmp_path / "model"), "deberta-v2")
+    expected, file = load_state(path), path / "model.safetensors"
+    tensors = {f"deberta.{name}": tensor for name, tensor in load_file(file).items()}
+    left_out = ["lm_predictions.lm_head.dense.weight", "mask_predictions.dense.bias"]
+    left_out += ["pooler.dense.weight", "deberta.embeddings.position_embeddings.weight"]
+    save_file(tensors | {name: torch.zeros(64, 24) for name in left_out}, file)
+    state = load_state(path)
+    assert state.keys() == expected.keys()
+    assert all(torch.equal(value, expected[key]) for key, value in state.items())
+
+
 @pytest.mark.parametrize("pooler", [True, False])
 @pytest.mark.parametrize("family", OTHERS)
 def test_transformers_and_we_read_what_is_exported(tmp_path, family, pooler) -> None:
@@ -175,11 +239,10 @@ def test_transformers_and_we_read_what_is_exported(tmp_path, family, pooler) -> 
     model, report = transformers.AutoModel.from_pretrained(out, output_loading_info=True)
     assert not report["unexpected_keys"]
     assert all(key.startswith("pooler.") and not pooler for key in report["missing_keys"])
-    has_pooler = pooler and family not in ("electra", "distilbert")
-    assert read_config(out) == replace(shape, pooler=has_pooler)
+    assert read_config(out) == replace(shape, pooler=pooler and family in POOLED)
     again = load_state(out)
     assert all(torch.equal(state[key], value) for key, value in again.items())
-    assert state.keys() - again.keys() <= {"pooler.weight", "pooler.bias"}
+    assert all(key.startswith("pooler") for key in state.keys() - again.keys())
     tokens, segments, real = batch_of(out, pairs=False, side="right")
     with torch.no_grad():
         theirs = model.eval()(tokens, attention_mask=real.long()).last_hidden_state[real]
