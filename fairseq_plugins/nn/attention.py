@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from .banded_attention import banded, is_long
 from .context import AttentionContext
 from .dropout import Dropout
 from .fused_attention import attend
@@ -76,8 +77,9 @@ class Mixer(nn.Module):
         """
         blocks, extras = context.layout.blocks, self.extras(rows, context)
         answers = not (self.drop or torch.is_grad_enabled())
-        plain = self.plain and biases is None and self.reach is None
-        if self.packs(context) and (answers or self.drop or not plain):
+        plain = self.plain and biases is None
+        far = plain and any(is_long(block.length, self.reach) for block in blocks)
+        if self.packs(context) and not far and (answers or self.drop or not plain):
             masks = [self.additive_masks(block, context, qkv.dtype) for block in blocks]
             if answers:
                 return attend(qkv, context.layout, heads, masks, extras, biases), None
@@ -164,6 +166,9 @@ class GlobalMixer(Mixer):
         query, key, value = qkv
         shows = context.need_weights or self.similar
         if bias is not None or self.reach is not None:
+            reach = self.reach or 0
+            if not shows and bias is None and is_long(block.length, reach):
+                return banded(qkv, reach, self.drop, block.allowed), None
             masks = self.additive_masks(block, context, query.dtype)
             if not shows:
                 return fused(qkv, masks, None, self.drop, bias), None

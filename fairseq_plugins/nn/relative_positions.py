@@ -20,6 +20,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from .dropout import Dropout
@@ -108,15 +109,33 @@ class Rotation(nn.Module):
 
     def forward(self, qkv: Tensor, maps: Any, heads: int, context: Any) -> Placed:
         """Turn queries and keys."""
-        cosine, sine = context.relative[self.base]
-        width = qkv.shape[1] // 3
-        first, second = (
-            qkv[:, : 2 * width].unflatten(1, (2 * heads, 2, -1)).unbind(2)
-        )  # (N, 2 H, K/2) each
-        turned = torch.stack(
-            [first * cosine - second * sine, second * cosine + first * sine], 2
-        )  # (N, 2 H, 2, K/2)
-        return torch.cat([turned.flatten(1).to(qkv), qkv[:, 2 * width :]], 1), None
+        return _Turned.apply(qkv, *context.relative[self.base], heads), None
+
+
+class _Turned(torch.autograd.Function):
+    """Queries, keys and values, (N, 3 D), with queries and keys turned by given angles."""
+
+    @staticmethod
+    def forward(ctx: Any, qkv: Tensor, cosine: Tensor, sine: Tensor, heads: int) -> Tensor:
+        ctx.save_for_backward(cosine, sine)
+        ctx.heads = heads
+        return turn(qkv, cosine, sine, heads)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        cosine, sine = ctx.saved_tensors
+        return turn(gradient, cosine, -sine, ctx.heads), None, None, None
+
+
+def turn(qkv: Tensor, cosine: Tensor, sine: Tensor, heads: int) -> Tensor:
+    """Turn numbers k and k + K/2 of each query and key in (N, 3 D) by angles (N, 1, K/2)."""
+    out, width = qkv.clone(), qkv.shape[1] // 3
+    first, second = qkv[:, : 2 * width].unflatten(1, (2 * heads, 2, -1)).unbind(2)  # (N, 2 H, K/2)
+    new = out[:, : 2 * width].unflatten(1, (2 * heads, 2, -1))  # (N, 2 H, 2, K/2)
+    new[:, :, 0].mul_(cosine).addcmul_(second, sine.to(qkv.dtype), value=-1)
+    new[:, :, 1].mul_(cosine).addcmul_(first, sine.to(qkv.dtype))
+    return out
 
 
 class BucketBiases(nn.Module):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import product
 from unittest import mock
 
 import pytest
 import torch
 from trees import Row, context_of, random_heads, run
 
+from fairseq_plugins.nn import banded_attention
 from fairseq_plugins.nn.ancestor_attention import SyntaxLayers
 from fairseq_plugins.nn.attention import GlobalMixer, SelfAttention
 from fairseq_plugins.nn.bert import BertEncoder, BertShape
@@ -267,3 +269,23 @@ def test_far_tokens_are_closed_in_every_attention_of_a_layer_with_a_window() -> 
     assert (weights[0] > 0).any(0).equal(near)
     wide = Attention(FORMS["turned"], "local", layer=0)
     assert (run(wide, first, context_of([row]))[1][0] > 0).all()
+
+
+@pytest.mark.parametrize("window", [2, 4, 6])
+def test_long_sentences_are_cut_into_blocks_with_equal_results(window) -> None:
+    rows = [Row(random_heads(size, 1)) for size in (40, 40, 33, 25, 3)]
+    module = Attention(Rotary(50.0, 20.0, window=window, every=2))
+    generator = torch.Generator().manual_seed(2)
+    count = sum(len(row.words) for row in rows)
+    given = torch.randn(count, 8, dtype=torch.float64, generator=generator).requires_grad_()
+    wanted, _ = run(module, given, context_of(rows))  # with weights, which need all pairs
+    (gradient,) = torch.autograd.grad(wanted.sin().sum(), given)
+    for by_length, how in product((True, False), ({}, {"left": True}, {"extra": 3})):
+        banded = mock.patch("fairseq_plugins.nn.attention.banded", wraps=banded_attention.banded)
+        with mock.patch.object(BatchLayout, "by_length", by_length), banded as cut:
+            found = module(given, context_of(rows, **how))
+            with torch.no_grad():
+                torch.testing.assert_close(module(given, context_of(rows, **how)), wanted)
+        assert cut.called
+        torch.testing.assert_close(found, wanted)
+        torch.testing.assert_close(torch.autograd.grad(found.sin().sum(), given)[0], gradient)
