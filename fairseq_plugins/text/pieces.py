@@ -5,12 +5,12 @@ Words are stretches between white space, or single Chinese characters.
 WordPiece (Devlin et al. 2019): text is cleaned, split at white space and punctuation (and around
 every Chinese character), and each part is split greedily into the longest pieces of the vocabulary.
 
-Byte-level byte-pair encoding (RoBERTa) and sentencepiece (XLM-R, ALBERT) split a whole text; the
-characters of a piece tell its word. Their pieces depend on a blank before them, hence the rule:
-given words are joined by single blanks, so that words and text give the same ids. Thus the first
-word of RoBERTa has no blank before it (as in fairseq's `alignment_utils`), unless its tokeniser
-says ``add_prefix_space`` (transformers accepts given words only then, and the ids are the same). A
-piece of blanks alone belongs to the word after it.
+Byte-level byte-pair encoding (RoBERTa, ModernBERT) and sentencepiece (XLM-R, ALBERT, DeBERTa) split
+a whole text; the characters of a piece tell its word. Their pieces depend on a blank before them,
+hence the rule: given words are joined by single blanks, so that words and text give the same ids.
+Thus the first word of RoBERTa has no blank before it (as in fairseq's `alignment_utils`), unless
+its tokeniser says ``add_prefix_space`` (transformers accepts given words only then, and the ids are
+the same). A piece of blanks alone belongs to the word after it.
 
 The names of special tokens are ordinary text here: ``[SEP]`` in a sentence becomes the pieces of
 ``[``, ``sep`` and ``]``, never the separator's id.
