@@ -12,7 +12,7 @@ from tokenizer_twins import odd_lines, theirs, tokenizer_of
 from tokenizers import Tokenizer
 
 from fairseq_plugins.errors import InputError
-from fairseq_plugins.pretrained.families import BYTE_BPE, FAMILIES
+from fairseq_plugins.pretrained.families import BYTE_BPE, FAMILIES, UNSIDED
 from fairseq_plugins.pretrained.tokenizer_sources import read_vocabulary
 
 NORMALIZERS = [
@@ -201,20 +201,37 @@ UNDECLARED = {  # `tokenizers` panics when it uses it
 }
 
 
+def template(family, ids, side):
+    """Return what makes rows of a family, the second side with a number of its own."""
+    own = family.specials
+    behind = [(own.sep, 0)] * family.row.separators
+    row = [(own.cls, 0), ("A", 0), *behind, ("B", side), (own.sep, side)]
+    pair = [
+        {"Sequence" if name in ("A", "B") else "SpecialToken": {"id": name, "type_id": number}}
+        for name, number in row
+    ]
+    known = {
+        name: {"id": name, "ids": [ids[name]], "tokens": [name]} for name in (own.cls, own.sep)
+    }
+    return {"type": "TemplateProcessing", "single": pair[:3], "pair": pair, "special_tokens": known}
+
+
 @pytest.mark.parametrize("form", FAMILIES)
 def test_other_rows_than_the_familys_are_told(tmp_path, form, caplog) -> None:
     path = FORMS[form](tmp_path / "model")
     saved = theirs(form).from_pretrained(path)
     saved.save_pretrained(path)
     body = json.loads((path / "tokenizer.json").read_text(encoding="utf-8"))
-    own, ids = FAMILIES[form].specials, read_vocabulary(path).indices
+    family, ids = FAMILIES[form], read_vocabulary(path).indices
+    own, one = family.specials, family.row.separators == 1
     cls, sep = [own.cls, ids[own.cls]], [own.sep, ids[own.sep]]
     rows = [
         (None, False),
         ({"type": "ByteLevel", "trim_offsets": True, "add_prefix_space": True}, False),
-        ({"type": "BertProcessing", "sep": sep, "cls": cls}, FAMILIES[form].row.separators == 2),
+        ({"type": "BertProcessing", "sep": sep, "cls": cls}, not one),
         ({"type": "BertProcessing", "sep": cls, "cls": sep}, True),
         ({"type": "Nothing"}, True),
+        *((template(family, ids, i), family.inputs != UNSIDED and i != one) for i in (0, 1)),
         (UNDECLARED, True),
     ]
     for processor, is_told in rows:
