@@ -157,6 +157,10 @@ _CASES = (
     Case("pair transformer, siamese", "pair_transformer", {"pair_encoding": "siamese"}, **PAIR),
     Case("RoBERTa, SLA", "bert_sla", NEAR, family="roberta", **PAIR),
     Case("ALBERT, SLA", "bert_sla", NEAR, "word_labels", family="albert"),
+    Case("DeBERTa, SLA", "bert_sla", NEAR, family="deberta-v2", **PAIR),
+    Case("DeBERTa, DABERT", "dabert", family="deberta-v2", **PAIR),
+    Case("ModernBERT, SLA", "bert_sla", NEAR, family="modernbert", **PAIR),
+    Case("MPNet, SLA", "bert_sla", NEAR, family="mpnet"),
 )
 CASES = {case.name: case for case in _CASES}
 # option -> attribute of `Sizes`

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..nn.bert import BertEncoder, BertShape
+from ..nn.layer_depths import BELOW
 from ..option_flags import flag_of
 from ..pretrained import position_schemes
 from ..pretrained.configuration import constants_of, drawn_shape, embedding_of
@@ -174,7 +175,7 @@ def freeze(encoder: BertEncoder, layers: int, new: Collection[str]) -> None:
             f"that none of them can be kept alone; choices: 0, {len(encoder.layers)}"
         )
     kept = tuple(f"layers.{layer}." for layer in range(layers))
-    kept += ("embeddings.", "relative.") if layers else ()
+    kept += BELOW if layers else ()
     kept += ("norm.",) if layers == len(encoder.layers) else ()
     for name, parameter in encoder.named_parameters():
         if name.startswith(kept):
