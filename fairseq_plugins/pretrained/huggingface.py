@@ -48,10 +48,14 @@ def read_config(directory: str | Path) -> BertShape:
     shape = replace(shape, pooler=has_pooler)
     if not shape.shared and shape.layers > len(sizes):  # before so many names are made
         raise InputError(f"{path}: {len(sizes)} tensors, {authority} says {shape.layers} layers")
-    for what, keys in names.unlike(sizes, names.expected_sizes(shape, own)):
+    try:
+        expected = names.expected_sizes(shape, own)
+    except InputError as error:
+        raise InputError(f"{path}: {error} as {authority} says") from None
+    for what, keys in names.unlike(sizes, expected):
         kind = f"{family.short} of {shape.layers} layers by {authority}"
         raise InputError(f"{path}: {what} tensors {keys} ({kind})")
-    _check_sizes(sizes, names.expected_sizes(shape, own), path, authority)
+    _check_sizes(sizes, expected, path, authority)
     return shape
 
 

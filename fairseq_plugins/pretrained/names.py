@@ -7,13 +7,14 @@ one set of names.
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import torch
 from torch import Tensor
 
+from ..errors import InputError
 from ..messages import named
-from ..nn.bert import BertShape
-from ..nn.relative_positions import MPNET_BUCKETS, Buckets, Disentangled
+from ..nn.bert import BertEncoder, BertShape
 
 Tensors = dict[str, Tensor]
 Size = tuple[int, ...]
@@ -26,8 +27,6 @@ EMBEDDINGS = {
     "embeddings.norm": "embeddings.LayerNorm",
 }
 JOINED = "attention.qkv"
-TABLE = "relative.table"
-TABLES = ("embeddings.words", "embeddings.positions", "embeddings.segments", TABLE)  # no bias
 PARTS = {
     "attention.out": "attention.output.dense",
     "attention_norm": "attention.output.LayerNorm",
@@ -187,67 +186,32 @@ def expected_sizes(shape: BertShape, names: Names) -> dict[str, Size]:
 
 def _tensors(shape: BertShape, names: Names) -> Iterator[tuple[str, tuple[str, ...], Size]]:
     """Yield (our name, the names of the tensors that it joins, our size)."""
-    for ours, theirs, size in _modules(shape, names):
-        plain = ours in TABLES or not shape.biases
-        plain |= ours == "embeddings.projection" and shape.projection_first
-        for kind in KINDS[: 1 if plain else 2]:
-            named = tuple(f"{name}.{kind}" for name in theirs)
-            yield f"{ours}.{kind}", named, size if kind == "weight" else size[:1]
+    for ours, size in _sizes(shape).items():
+        module, _, kind = ours.rpartition(".")
+        if theirs := tuple(f"{name}.{kind}" for name in _joined(module, names)):
+            yield ours, theirs, size
 
 
-def _modules(shape: BertShape, names: Names) -> Iterator[tuple[str, tuple[str, ...], Size]]:
-    """Yield (our name, the names that it joins, size of our weight)."""
-    known = {**names.embeddings, "embeddings.projection": names.projection, **names.more}
-    known |= {} if names.pooler is None else {"pooler": names.pooler}
-    for ours, size in (_outside(shape) | _positions(shape)).items():
-        if ours in known:
-            yield ours, (known[ours],), size
-    for number in range(1 if shape.shared else shape.layers):
-        here, there = f"layers.{number}", names.layer.format(number)
-        for ours, size in _layer(shape, number).items():
-            theirs = names.joined if ours == JOINED else (names.parts[ours],)
-            yield f"{here}.{ours}", tuple(f"{there}.{part}" for part in theirs), size
+@lru_cache(maxsize=4)
+def _sizes(shape: BertShape) -> dict[str, Size]:
+    """Return the size of each of our tensors; nothing of these sizes is made."""
+    try:
+        with torch.device("meta"):
+            tensors = BertEncoder(shape).state_dict()
+    except (RuntimeError, TypeError):
+        raise InputError("no encoder can be so large") from None
+    return {name: tuple(tensor.shape) for name, tensor in tensors.items()}
 
 
-def _outside(shape: BertShape) -> dict[str, Size]:
-    """Return our modules outside the layers, except those of `_positions`."""
-    D, E = shape.hidden, shape.embedding_width
-    normed = D if shape.projection_first else E
-    found: dict[str, Size] = {"embeddings.words": (shape.vocabulary, E)}
-    found |= {"embeddings.positions": (shape.positions, E)} if shape.absolute else {}
-    found |= {"embeddings.segments": (shape.segments, E)} if shape.segments else {}
-    found["embeddings.norm"] = (normed,)
-    found |= {} if shape.embedding is None else {"embeddings.projection": (D, E)}
-    found |= {"norm": (D,)} if shape.norm_first else {}
-    found |= {"pooler": (D, D)} if shape.pooler else {}
-    return found | ({"pooler_norm": (D,)} if shape.pooler and shape.pooler_norm else {})
-
-
-def _layer(shape: BertShape, number: int) -> dict[str, Size]:
-    D, inner, relative = shape.hidden, shape.intermediate, shape.relative
-    found: dict[str, Size] = {JOINED: (3 * D, D), "attention.out": (D, D)}
-    found |= {} if shape.norm_first and number == 0 else {"attention_norm": (D,)}
-    found["inner"] = (2 * inner if shape.gated else inner, D)
-    found |= {"outer": (D, inner), "output_norm": (D,)}
-    if isinstance(relative, Disentangled) and not relative.shared:
-        own = {"key": relative.content_to_position, "query": relative.position_to_content}
-        found |= {f"attention.positions.{part}": (D, D) for part, there in own.items() if there}
-    return found
-
-
-def _positions(shape: BertShape) -> dict[str, Size]:
-    """Return our modules of relative positions that all layers share."""
-    relative, D = shape.relative, shape.hidden
-    if isinstance(relative, Buckets):
-        return {TABLE: (MPNET_BUCKETS, shape.heads)}
-    if not isinstance(relative, Disentangled):
-        return {}
-    found: dict[str, Size] = {TABLE: (2 * relative.span, D)}
-    found |= {"relative.norm": (D,)} if relative.normed else {}
-    if relative.kernel:
-        found |= {"relative.convolution.map": (D, D, relative.kernel)}
-        found |= {"relative.convolution.norm": (D,)}
-    return found
+def _joined(module: str, names: Names) -> tuple[str, ...]:
+    """Return the modules of the family that our module joins; none if the family has none."""
+    if module.startswith("layers."):
+        _, number, part = module.split(".", 2)
+        parts = names.joined if part == JOINED else (names.parts[part],)
+        return tuple(f"{names.layer.format(number)}.{one}" for one in parts)
+    own = {"embeddings.projection": names.projection, "pooler": names.pooler}
+    found = {**names.embeddings, **own, **names.more}.get(module)
+    return () if found is None else (found,)
 
 
 def to_ours(tensors: Tensors, shape: BertShape, names: Names) -> Tensors:

@@ -290,6 +290,7 @@ def test_missing_weights_are_named(directory) -> None:
         ({"max_position_embeddings": 10**12}, "config.json says (1000000000000, 12)"),
         ({"type_vocab_size": 10**12}, "config.json says (1000000000000, 12)"),
         ({"intermediate_size": 10**12}, "config.json says (1000000000000, 12)"),
+        ({"intermediate_size": 10**30}, "no encoder can be so large as config.json says"),
     ],
 )
 @pytest.mark.parametrize("form", ["safetensors", "bin"])
