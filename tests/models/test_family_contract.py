@@ -239,8 +239,79 @@ def test_classifiers_of_before_have_tanh_and_new_ones_what_the_family_has(family
         ("distilbert", {"layer_norm_eps": 1e-5}, "--layer-norm-eps 1e-05: distilbert has 1e-12"),
         ("bert", {"embedding_size": 8}, "--embedding-size: bert has embeddings of its own width"),
         ("electra", {"type_vocab_size": 0}, "--type-vocab-size 0: electra has 1 at least"),
+        ("bert", {"position_scheme": "every=2"}, "of bert know positions in one way alone"),
+        ("mpnet", {"position_scheme": "every=2"}, "of mpnet know positions in one way alone"),
+        (
+            "modernbert",
+            {"position_scheme": "evry=2"},
+            "'evry' is unknown; choices: global_base, loc",
+        ),
+        (
+            "modernbert",
+            {"position_scheme": "absolute=true"},
+            "'absolute' is unknown; choices: glob",
+        ),
+        (
+            "modernbert",
+            {"position_scheme": "every=0"},
+            "--position-scheme: every is 0, expected a w",
+        ),
+        (
+            "modernbert",
+            {"position_scheme": "window=[[]"},
+            r"window is '\[\[\]', expected a whole num",
+        ),
+        (
+            "modernbert",
+            {"position_scheme": "local_base=NaN"},
+            "local_base is nan, expected a number",
+        ),
+        ("deberta-v2", {"position_scheme": "absolute=1"}, "absolute is 1, expected true or false"),
+        (
+            "deberta-v2",
+            {"position_scheme": "kernel_activation=elu"},
+            "is 'elu', expected one of tanh",
+        ),
     ],
 )
 def test_options_that_no_encoder_of_a_family_has_are_refused(family, given, message) -> None:
     with pytest.raises(InputError, match=message):
         of(family, **given)
+
+
+SCHEMES = {  # family -> option, fields
+    "modernbert": ("window=4, every=2", {"window": 4, "every": 2}),
+    "deberta-v2": ("buckets=0,furthest=3,kernel=3", {"buckets": 0, "furthest": 3, "kernel": 3}),
+}
+
+
+@pytest.mark.parametrize("family", SCHEMES)
+def test_a_scheme_of_positions_decides_alone(family) -> None:
+    text, values = SCHEMES[family]
+    plain, model = of(family), of(family, position_scheme=text)
+    assert vars(model.encoder.shape.relative) == vars(plain.encoder.shape.relative) | values
+    for one in (plain, model):
+        for parameter in one.parameters():
+            parameter.data.fill_(0.1).mul_(torch.arange(parameter.numel()).view_as(parameter).cos())
+    sample = sample_of(model, PAIRS)
+    assert not torch.allclose(plain(**sample)[0], model(**sample)[0])
+
+
+OWN_SCHEMES = {"modernbert": "window=6,every=2", "deberta-v2": "furthest=64,buckets=8"}
+
+
+@pytest.mark.parametrize("family", SCHEMES)
+def test_another_scheme_than_the_checkpoints_is_refused(tmp_path, family) -> None:
+    path, (text, _) = save_theirs(FORMS[family](tmp_path / "model"), family), SCHEMES[family]
+    sizes = dict(zip(SMALL, (SIZES[n] for n in ("hidden", "layers", "heads", "intermediate"))))
+    about, found = manifest(family=FAMILIES[family]), []
+    for given in ({}, {"position_scheme": OWN_SCHEMES[family]}):
+        cfg = options(**sizes, pretrained=path, **given)
+        BertModel.complete_config(cfg, about)
+        found.append(cfg.position_scheme)
+    assert found[0] == found[1]
+    assert OWN_SCHEMES[family] in found[0]
+    with pytest.raises(
+        InputError, match=f"--position-scheme {text} .checkpoint: .*{OWN_SCHEMES[family]}"
+    ):
+        BertModel.complete_config(options(**sizes, pretrained=path, position_scheme=text), about)
