@@ -20,6 +20,7 @@ from pathlib import Path
 import torch
 
 from benchmarks.gpu.figures import Figure, Recorder, add_flags
+from fairseq_plugins.pretrained.families import FAMILIES
 
 from .cases import CASES, SEARCH, UPDATE, Case
 from .turns import LEAST_REPEATS, Setting, measure, memory
@@ -77,7 +78,8 @@ def measured(key: tuple, cases: Sequence[Case], args: argparse.Namespace, record
 def _named(case: Case, setting: Setting, what: str) -> str:
     most = f"{setting.max_tokens} tokens" if setting.max_tokens else ""
     batches, compiled = Path(setting.batches).name, setting.compile * "compiled"
-    where = (setting.size, batches, most, setting.precision, compiled)
+    family = setting.family * (setting.family != "bert")
+    where = (family, setting.size, batches, most, setting.precision, compiled)
     return f"{case.system} over {case.rival}, {what}, {', '.join(filter(None, where))}"
 
 
@@ -112,6 +114,7 @@ def parse_args(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m benchmarks.speed", **how)
     parser.add_argument("cases", nargs="*", metavar="CASES", help=f"of {', '.join(CASES)} (all)")
     parser.add_argument("--sizes", nargs="+", default=[])
+    parser.add_argument("--family", choices=[*FAMILIES], default="bert", help="of models of texts")
     parser.add_argument("--batches", nargs="+", default=[], help=BATCHES)
     parser.add_argument("--precision", nargs="+", choices=PRECISIONS, default=["float32"])
     parser.add_argument("--compile", action="store_true", help="torch.compile everywhere")

@@ -54,7 +54,7 @@ def batches(setting: Setting) -> list[Batch]:
         texts = [int(text) - (1 if place else 2) for place, text in enumerate(length.split("+"))]
         rows = [(*texts,)] * int(count)
     how = {"target": "spans"} if setting.asks else {"layers": ("heads",), "words": True}
-    how |= {"vocabulary": Subwords(FAMILIES["bert"], VOCABULARY), "texts": len(rows[0])}
+    how |= {"vocabulary": Subwords(FAMILIES[setting.family], VOCABULARY), "texts": len(rows[0])}
     made = []
     for step in range(len(rows) // int(count)):
         part = rows[step * int(count) :][: int(count)]
@@ -84,7 +84,8 @@ def _finished(batch: Batch, vocabulary: int, setting: Setting) -> Batch:
     """Add random classes, or [CLS] as answers, the trees, and what Hugging Face's model takes."""
     inputs = batch["net_input"]
     tokens = inputs["src_tokens"]
-    padded = {"input_ids": tokens, "attention_mask": tokens.ne(0).long()}
+    real = torch.arange(tokens.shape[1]) < inputs["src_lengths"][:, None]
+    padded = {"input_ids": tokens, "attention_mask": real.long()}
     padded["token_type_ids"] = inputs["segments"]
     target = torch.randint(len(CLASSES), (len(tokens),))
     target = target.new_zeros(len(tokens), 2) if setting.asks else target

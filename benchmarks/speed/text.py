@@ -1,4 +1,4 @@
-"""Models of texts, Hugging Face's BERT and torch's ESIM beside ours, and the masks of trees."""
+"""Models of texts, Hugging Face's and torch's ESIM beside ours, and the masks of trees."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from torch import Tensor, nn
 
 from benchmarks.gpu import cases
 from benchmarks.gpu.batches import CLASSES
-from fairseq_plugins.architectures.bert_options import SIZES
 from fairseq_plugins.nn.context import AttentionContext
 from fairseq_plugins.nn.packing import BatchLayout
 from fairseq_plugins.nn.tree_masks import TreeRule
-from fairseq_plugins.pretrained.names import NAMES, to_ours
+from fairseq_plugins.pretrained.configuration import config_of
+from fairseq_plugins.pretrained.families import FAMILIES
+from fairseq_plugins.pretrained.names import to_theirs
+from fairseq_plugins.pretrained.task_heads import SENTENCES, TaskHead, join_head, names_beneath
 
 from .batches import batches as batches
 from .matching import Twin
@@ -26,7 +28,6 @@ PLAIN, HUGGING_FACE, ESIM, TWIN = "bert_plain", "Hugging Face", "esim", "torch's
 ANSWERING, COMPILED = " answering", " compiled"  # behind the name of a model
 EQUALS = {PLAIN: HUGGING_FACE, ESIM: TWIN}  # have the same weights and give the same numbers
 TOLERANCE = 1e-4
-DROPOUTS = ("hidden_dropout", "attention_probs_dropout")
 RULE, MASK_TURNS = TreeRule(), 5
 
 
@@ -44,7 +45,8 @@ class Ours(nn.Module):
         arch = kind if kind == ESIM else f"{kind}_{setting.size}"
         sizes = cases.Sizes(1, 8, 8, vocabulary, *[None] * 4)
         dropout = 0.5 if kind == ESIM else setting.dropout  # as published
-        self.model = cases.Case(name, arch, options, **how).trial(sizes, dropout=dropout).model
+        case = cases.Case(name, arch, options, family=setting.family, **how)
+        self.model = case.trial(sizes, dropout=dropout).model
 
     def forward(self, batch: Batch) -> Tensor:
         """Return logits; further losses join them so that their gradients are computed."""
@@ -53,36 +55,38 @@ class Ours(nn.Module):
 
 
 class HuggingFace(nn.Module):
-    """Their model for classes of texts."""
+    """Their model for classes of texts, of the family, sizes and weights of a plain one of ours."""
 
-    def __init__(self, setting: Setting, vocabulary: int) -> None:
+    def __init__(self, ours: Any, setting: Setting) -> None:
         super().__init__()
         import transformers
 
-        how = {**SIZES[setting.size], "vocab_size": vocabulary, "num_labels": len(CLASSES)}
-        how |= {f"{part}_prob": setting.dropout for part in DROPOUTS}
-        config = transformers.BertConfig(**how, attn_implementation="sdpa")
-        self.model = transformers.BertForSequenceClassification(config)
+        family, shape = FAMILIES[setting.family], ours.encoder.shape
+        config = config_of(shape, family) | {"num_labels": len(CLASSES)}
+        made = transformers.AutoConfig.for_model(**config)
+        self.model = transformers.AutoModelForSequenceClassification.from_config(made)
+        head = TaskHead(SENTENCES, ours.head.out.state_dict())
+        encoder = to_theirs(ours.encoder.state_dict(), shape, names_beneath(family))
+        self.model.load_state_dict(join_head(encoder, head, family))
+        self.inputs = ["input_ids", "attention_mask", *["token_type_ids"] * shape.sides]
 
     def forward(self, batch: Batch) -> Tensor:
         """Return logits."""
-        return self.model(**batch["padded"]).logits
+        return self.model(**{name: batch["padded"][name] for name in self.inputs}).logits
 
 
 def models(names: Sequence[str], setting: Setting, batch: Batch) -> dict[str, nn.Module]:
     """Make models, with the same weights where they share parts."""
     torch.manual_seed(1)
     theirs = [name for name in names if name.startswith(HUGGING_FACE)]
-    made: dict[str, Any] = {name: HuggingFace(setting, batch["vocabulary"]) for name in theirs}
+    made: dict[str, Any] = {}
     for name in [name for name in names if name not in (*theirs, TWIN)]:
         made[name] = Ours(name, setting, batch["vocabulary"])
-    if {PLAIN, HUGGING_FACE} <= made.keys():
-        ours, model = made[PLAIN].model, made[HUGGING_FACE].model
-        state = to_ours(model.bert.state_dict(), ours.encoder.shape, NAMES["bert"])
-        ours.encoder.load_state_dict(state)
-        ours.head.out.load_state_dict(model.classifier.state_dict())
-    for name in made.keys() - {PLAIN, *theirs} if PLAIN in made else ():
+    for name in made.keys() - {PLAIN} if PLAIN in made else ():
         made[name].load_state_dict(made[PLAIN].state_dict(), strict=False)
+    for name in theirs:
+        plain = made.get(PLAIN) or Ours(PLAIN, setting, batch["vocabulary"])
+        made[name] = HuggingFace(plain.model, setting)
     return {**made, TWIN: Twin(made[ESIM].model)} if ESIM in made else made
 
 

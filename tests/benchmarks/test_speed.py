@@ -15,7 +15,14 @@ from benchmarks.speed import batches, text, turns
 from benchmarks.speed.cases import CASES
 
 SETTING = {"compile": False, "precision": "float32", "device": "cpu", "max_tokens": 0}
-SETTING |= {"size": "tiny", "steps": 3, "batch_size": 4, "dropout": 0.1, "asks": False}
+SETTING |= {
+    "size": "tiny",
+    "steps": 3,
+    "batch_size": 4,
+    "dropout": 0.1,
+    "asks": False,
+    "family": "bert",
+}
 
 
 def setting(batches, **own):
@@ -65,9 +72,10 @@ def test_masks_are_those_of_their_numpy_twin():
     assert np.array_equal(found, text.twin(batch))
 
 
-def test_plain_bert_is_compared_with_its_equal_only(monkeypatch):
+@pytest.mark.parametrize("family", ["bert", "deberta-v2", "modernbert", "mpnet"])
+def test_a_plain_encoder_is_compared_with_its_equal_only(monkeypatch, family):
     monkeypatch.setattr(batches, "VOCABULARY", 60)
-    given = setting("2x5")
+    given = setting("2x5", family=family)
     (batch,) = batches.batches(given)
     made = text.models([text.HUGGING_FACE, text.PLAIN], given, batch)
     text.check_equal(made, batch)
