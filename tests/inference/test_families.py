@@ -31,10 +31,10 @@ from fairseq_plugins.prep.recipes.questions import prepare as prepare_questions
 from fairseq_plugins.text import text_encoder
 
 FLAGS = "--max-update 4 --save-interval-updates 2 --batch-size 3 --no-epoch-checkpoints".split()
-OTHERS = ["roberta of fairseq", "xlm-roberta of fairseq", "albert", "electra"]
+OTHERS = ["roberta of fairseq", "xlm-roberta of fairseq", "albert", "modernbert"]
 CASES = [("roberta", "mrpc"), pytest.param("albert", "conll2003", marks=pytest.mark.slow)]
 FURTHER = [*((form, "mrpc") for form in OTHERS), ("xlm-roberta", "cola")]
-FURTHER += [("roberta", dataset) for dataset in ("cola", "conll2003")]
+FURTHER += [("deberta-v2", "cola"), ("roberta", "conll2003")]
 CASES += [pytest.param(*case, marks=pytest.mark.long) for case in FURTHER]
 MARKS = {form: pytest.mark.slow if "xlm" in form else pytest.mark.long for form in OTHERS}
 QUESTIONS = ["roberta", *(pytest.param(form, marks=mark) for form, mark in MARKS.items())]
