@@ -108,10 +108,11 @@ def _flag(directory: Path, key: str, default: bool) -> bool:
 
 def _from_merges(directory: Path, family: Family) -> Parts:
     """Read subwords and merges of byte-pair encoding."""
-    files = [[directory / name for name in pair] for pair in PAIRS]
+    read = () if family.reader else PAIRS  # merges alone say nothing of normalisation or blanks
+    files = [[directory / name for name in pair] for pair in read]
     found = next((pair for pair in files if pair[0].is_file()), None)
     if found is None:
-        names = [TOKENIZER, *(f"{first} with {second}" for first, second in PAIRS)]
+        names = [TOKENIZER, *(f"{first} with {second}" for first, second in read)]
         raise FileNotFoundError(
             f"{directory}: no vocabulary, expected {named(names, between=' or ')}"
         )
