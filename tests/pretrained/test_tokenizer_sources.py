@@ -161,10 +161,12 @@ def test_written_files_give_the_same_here_and_in_transformers(tmp_path, form) ->
     assert reference.pad_token_id == vocabulary.indices[own.pad]
 
 
-def test_deberta_cuts_at_signs_only_by_its_settings(tmp_path) -> None:
+def test_deberta_has_the_ids_of_its_model_and_cuts_at_signs_by_its_settings(tmp_path) -> None:
     for split in (True, False):
         path = FORMS["deberta-v2"](tmp_path / str(split), split_by_punct=split)
         model, ours = SentencePieceProcessor(model_file=str(path / "spm.model")), tokenizer_of(path)
+        own = [model.id_to_piece(i) for i in range(model.get_piece_size())]
+        assert read_vocabulary(path).pieces == [*own, "[MASK]"]
         texts = [*TEXT[:5], "a.b.c (cats), don't!? -- sat...", "mat -- dog"]
         for text in texts:
             parts = re.split(r"([^\w\s])", text) if split else [text]
