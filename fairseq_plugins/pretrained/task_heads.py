@@ -16,8 +16,8 @@ from torch import Tensor
 
 from ..errors import InputError
 from ..nn.bert import BertShape
-from .configuration import FORMS
 from .families import Family
+from .forms import FORMS
 from .names import KINDS, NAMES, Names
 
 SENTENCES, TOKENS, ANSWERS = "SequenceClassification", "TokenClassification", "QuestionAnswering"

@@ -11,8 +11,9 @@ from pretrained_directories import edit_json, shape_of
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.nn.bert import BertShape
 from fairseq_plugins.nn.relative_positions import Buckets, Disentangled, Rotary
-from fairseq_plugins.pretrained.configuration import FORMS, config_of, constants_of, read_shape
+from fairseq_plugins.pretrained.configuration import config_of, constants_of, read_shape
 from fairseq_plugins.pretrained.families import FAMILIES
+from fairseq_plugins.pretrained.forms import FORMS
 from fairseq_plugins.pretrained.position_schemes import read_text, text_of
 
 WHOLE, NEAR = "full_attention", "sliding_attention"

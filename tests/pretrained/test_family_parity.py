@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.nn.bert import ACTIVATIONS, BertEncoder
-from fairseq_plugins.pretrained import configuration
+from fairseq_plugins.pretrained import forms
 from fairseq_plugins.pretrained.configuration import SAME
 from fairseq_plugins.pretrained.directory import find_family
 from fairseq_plugins.pretrained.exporting import export
@@ -192,7 +192,7 @@ def test_activations_are_those_of_their_names(tmp_path, name) -> None:
     ours = ACTIVATIONS[SAME.get(name, name)](x)
     assert (ours - transformers.activations.ACT2FN[name](x)).abs().max() < 1e-6
     for family in FAMILIES:
-        key = configuration.FORMS[family].activation
+        key = forms.FORMS[family].activation
         path = save_theirs(FORMS[family](tmp_path / family), family, {key: name})
         assert read_config(path).activation == SAME.get(name, name)
 

@@ -13,7 +13,8 @@ KINDS = {"columns", "tags", "trees", "tables"}
 # files that spell a word that is also the name of a layer, and why
 OTHER_WORDS = {
     "a number of attention heads": (
-        *("pretrained/configuration.py", "pretrained/huggingface.py", "architectures/bert_plan.py"),
+        *("pretrained/configuration.py", "pretrained/forms.py", "pretrained/huggingface.py"),
+        "architectures/bert_plan.py",
     ),
     "a field of the manifest": ("data/translation_folders.py", "inference/translation_export.py"),
     "relations of Universal Dependencies": (
