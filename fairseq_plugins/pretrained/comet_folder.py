@@ -25,7 +25,7 @@ from ..text_reading import read_text
 from . import names
 from .configuration import read_shape
 from .directory import find_family
-from .huggingface import _check_sizes, _of_encoder
+from .huggingface import check_sizes, of_encoder
 
 OPTIONS, WEIGHTS = "hparams.yaml", "checkpoints/model.ckpt"
 FAMILY = "xlm-roberta"
@@ -79,13 +79,13 @@ def _state(tensors: dict[Any, Tensor], shape: BertShape, path: Path) -> dict[str
     """Return a checkpoint's tensors by our names, in float32."""
     named = {str(name): value.float() for name, value in tensors.items() if name not in BUFFERS}
     theirs = {name: value for name, value in named.items() if name.startswith("encoder.")}
-    own, authority = _of_encoder(theirs, TENSORS, path), "the encoder's directory"
+    own, authority = of_encoder(theirs, TENSORS, shape, path), "the encoder's directory"
     if shape.layers > len(own):  # before so many names are made
         raise InputError(f"{path}: {len(own)} tensors, {authority} says {shape.layers} layers")
     expected = names.expected_sizes(shape, TENSORS)
     for what, keys in names.unlike(own, expected):
         raise InputError(f"{path}: {what} tensors {keys} (by {authority})")
-    _check_sizes({name: tuple(one.shape) for name, one in own.items()}, expected, path, authority)
+    check_sizes({name: tuple(one.shape) for name, one in own.items()}, expected, path, authority)
     ours = names.to_ours(own, shape, TENSORS)
     others = {name: value for name, value in named.items() if name not in theirs}
     return others | {f"encoder.{name}": value for name, value in ours.items()}

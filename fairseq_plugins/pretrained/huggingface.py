@@ -43,7 +43,7 @@ def read_config(directory: str | Path) -> BertShape:
     own, shape = NAMES[family.name], configuration.read_shape(directory)
     path = weights.weights_file(directory)
     authority = FAIRSEQ if is_fairseq(directory) else configuration.FILE_NAME
-    sizes = _of_encoder(weights.read_tensors(directory, sizes=True), own, shape, path)
+    sizes = of_encoder(weights.read_tensors(directory, sizes=True), own, shape, path)
     has_pooler = own.pooler is not None and any(name.startswith(own.pooler) for name in sizes)
     shape = replace(shape, pooler=has_pooler)
     if not shape.shared and shape.layers > len(sizes):  # before so many names are made
@@ -55,7 +55,7 @@ def read_config(directory: str | Path) -> BertShape:
     for what, keys in names.unlike(sizes, expected):
         kind = f"{family.short} of {shape.layers} layers by {authority}"
         raise InputError(f"{path}: {what} tensors {keys} ({kind})")
-    _check_sizes(sizes, expected, path, authority)
+    check_sizes(sizes, expected, path, authority)
     return shape
 
 
@@ -73,7 +73,7 @@ def load_state(directory: str | Path, shape: BertShape | None = None) -> dict[st
     """
     own = read_config(directory)
     path, theirs = weights.weights_file(directory), NAMES[find_family(directory).name]
-    tensors = _of_encoder(weights.read_tensors(directory), theirs, own, path, log=True)
+    tensors = of_encoder(weights.read_tensors(directory), theirs, own, path, log=True)
     for name, tensor in tensors.items():
         if not tensor.is_floating_point():
             raise InputError(f"{path}: {name!r} holds {tensor.dtype}, expected real numbers")
@@ -85,7 +85,7 @@ def load_state(directory: str | Path, shape: BertShape | None = None) -> dict[st
     return names.to_ours(tensors, own if shape is None else shape, theirs)
 
 
-def _of_encoder(
+def of_encoder(
     found: Mapping[str, Found], own: Names, shape: BertShape, path: Path, *, log: bool = False
 ) -> dict[str, Found]:
     """Return the encoder's part of a file's tensors, or of their sizes, by plain names."""
@@ -110,9 +110,10 @@ def _of_encoder(
     return taken
 
 
-def _check_sizes(
+def check_sizes(
     found: Mapping[str, names.Size], sizes: Mapping[str, names.Size], path: Path, authority: str
 ) -> None:
+    """Refuse a tensor of another size than ``authority`` says."""
     for name, size in sizes.items():
         if name in found and found[name] != size:
             raise InputError(f"{path}: {name!r} has shape {found[name]}, {authority} says {size}")
@@ -133,7 +134,7 @@ def _check_request(
 ) -> None:
     sizes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
     if own.shared == asked.shared:
-        _check_sizes(sizes, names.expected_sizes(asked, theirs), path, "the model")
+        check_sizes(sizes, names.expected_sizes(asked, theirs), path, "the model")
     for field in DECISIVE:
         one, other = getattr(own, field), getattr(asked, field)
         if one != other:
