@@ -117,10 +117,10 @@ def read_keys(shape: BertShape, config: Config) -> BertShape:
     if isinstance(shape.relative, Rotary):
         return changed(shape, _newer(found, config, shape), keys)
     size = shape.hidden // shape.heads
-    wanted = {"relative_attention": True, "attention_head_size": size}
-    for key, value in {"relative_attention": False, "attention_head_size": size, **config}.items():
-        if value != wanted.get(key, value):
-            raise InputError(f"{key} is {quoted(value)}, expected {wanted[key]!r}")
+    told = {"relative_attention": False, "attention_head_size": size, **config}
+    for key, wanted in (("relative_attention", True), ("attention_head_size", size)):
+        if told[key] != wanted:
+            raise InputError(f"{key} is {quoted(told[key])}, expected {wanted}")
     for name, absent in (("buckets", 0), ("kernel", 0), ("furthest", shape.positions)):
         if type(found.get(name, 0)) is int and found.get(name, 0) < 1:
             found[name] = absent

@@ -144,6 +144,7 @@ def test_other_configurations_are_refused(directory, change, message) -> None:
         ),
         ("modernbert", {"layer_types": [WHOLE]}, "layer_types is ['full_attention'], expected"),
         ("deberta-v2", {"relative_attention": None}, "relative_attention is False, expected True"),
+        ("deberta-v2", {"position_buckets": float("nan")}, "position_buckets is nan, expected a"),
         ("deberta-v2", {"attention_head_size": 5}, "attention_head_size is 5, expected 4"),
         ("deberta-v2", {"conv_groups": 2}, "conv_groups is 2, expected 1"),
         ("deberta-v2", {"conv_kernel_size": 4}, "conv_kernel_size is 4, expected an odd number"),
