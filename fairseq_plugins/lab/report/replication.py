@@ -22,7 +22,7 @@ from ..figures.drawing import save
 from ..figures.seeds import plot_seeds
 from ..results.frame import read_runs
 from ..results.layouts import SIGNIFICANT
-from ..results.seed_report import SeedReport, compared_table, make_report
+from ..results.seed_report import READING, SeedReport, compared_table, make_report
 from ..results.tables import format_table, score_cell
 from ..results.verdicts import named_title, sentences
 from ..safe_files import refuse_links
@@ -65,7 +65,8 @@ def write_page(file: str | Path, page: str | Path) -> list[Path]:
         asked = zip(claim.comparisons, pictures)
         shown = [_shown(file, one, claims.names, picture) for one, picture in asked]
         chapters.append((claim, shown, _verdict(shown)))
-    text = render("claims.md", PAGES, claims=claims, chapters=chapters)
+    reading = READING.format("")
+    text = render("claims.md", PAGES, claims=claims, chapters=chapters, reading=reading)
     for one in (one for _, shown, _ in chapters for one in shown):
         if one.report:
             scores = {named_title(name, claims.names): v for name, v in one.report.scores.items()}
@@ -97,13 +98,15 @@ def _compared(asked: Compared, rows: Path, names: Mapping[str, str], nothing: _S
         for title, own in report.scores.items()
     )
     told = [f"Scores: {'; '.join(scores)}."]
-    told += [*sentences(report.comparisons, baseline, report.shown, names), *report.remarks]
+    untold = report.comparisons.corrected_p >= SIGNIFICANT  # the table says so
+    certain = report.comparisons[~untold]
+    told += [*sentences(certain, baseline, report.shown, names), *report.remarks]
     if later := sorted({*asked.systems} - {*systems}):
         told.append(f"Not run yet: {', '.join(named_title(name, names) for name in later)}.")
     command = ["fairseq-plugins", "results", "compare", rows.as_posix(), "--baseline", baseline]
     command += [*["--systems", *systems] * bool(systems), *["--metric"] * bool(asked.metric)]
     command += [*[asked.metric] * bool(asked.metric), "--output", "seeds"]
-    table = compared_table(asked.title, report.shown, report.comparisons, names)
+    table = compared_table(asked.title, report.shown, report.comparisons, names, is_brief=True)
     return nothing._replace(
         report=report, table=format_table(table), told=told, command=shlex.join(command)
     )

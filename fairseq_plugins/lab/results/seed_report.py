@@ -29,13 +29,14 @@ from .tables import (
 from .verdicts import named_title, on_split, sentences
 
 _HEADS = ("system", "difference", "paired t-test", "bootstrap", "decides", "80 % power")
-_CAPTION = (
-    "Difference of {}: mean ± standard error over the seeds that both have, how many these are, "
-    "and on how many of them it is higher / lower; each system at its chosen setting, on every "
-    "share of the training data that both were trained on (named where it is not all of it). Both "
-    "tests with 95 % intervals, the bootstrap over seeds and examples{}, of one seed over examples "
-    "alone. Decides: the larger p of both (without answers the t-test's), by Holm for all rows of "
-    f"at least {FEWEST} seeds. 80 % power: a difference that would have been seen four times in "
+# how to read the cells of a comparison, with what the bootstrap was drawn from
+READING = (
+    "mean ± standard error over the seeds that both have, how many these are, and on how many of "
+    "them it is higher / lower; each system at its chosen setting, on every share of the training "
+    "data that both were trained on (named where it is not all of it). Both tests with 95 % "
+    "intervals, the bootstrap over seeds and examples{}, of one seed over examples alone. Decides: "
+    "the larger p of both (without answers the t-test's), by Holm for all rows of at least "
+    f"{FEWEST} seeds. 80 % power: a difference that would have been seen four times in "
     "five, were it the surest of all rows. Tests are two-sided, intervals of each row alone."
 )
 _NO_COUNTS = "No row has counts of examples of {}: compared over seeds alone."
@@ -127,13 +128,21 @@ def format_markdown(report: SeedReport) -> str:
 
 
 def compared_table(
-    title: str, shown: Shown, comparisons: pd.DataFrame, names: Mapping[str, str] = {}
+    title: str,
+    shown: Shown,
+    comparisons: pd.DataFrame,
+    names: Mapping[str, str] = {},
+    is_brief: bool = False,
 ) -> ResultTable:
-    """Return the table of comparisons with a baseline (`against`); names: `named_title`."""
+    """Return the table of comparisons with a baseline (`against`); names: `named_title`.
+
+    A brief table does not say how to read its cells.
+    """
     found = comparisons[["examples", "samples"]].dropna().to_numpy()[:1]
     drawn = "".join(f" ({one:,} examples, {samples:,} samples)" for one, samples in found)
     rows = [_compared(one, shown.metric, names) for one in comparisons.itertuples()]
-    caption = _CAPTION.format(on_split(shown), drawn)
+    told = f"{drawn}." if is_brief else f": {READING.format(drawn)}"
+    caption = f"Difference of {on_split(shown)}{told}"
     return ResultTable(title, headings(*_HEADS), rows, caption, is_folded=True)
 
 
