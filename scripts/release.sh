@@ -51,22 +51,22 @@ compare_content() { # the wheel holds the package's tracked files, and no other
 try_wheel() { # in an empty environment, far from the checkout
     local env="$work/env/bin"
     "${PYTHON:-$python}" -m venv "$work/env"
-    logged "$env/python" -m pip install --no-deps --no-index "$wheel"
+    logged try "$env/python" -m pip install --no-deps --no-index "$wheel"
     logged try "$env/python" -c "import fairseq_plugins; assert fairseq_plugins.__version__ == '$version'"
     logged try "$env/fairseq-plugins" --help
     logged try "$env/fairseq-plugins" prepare --help
-    say "installing its requirements (minutes; with GPU libraries, if the index has no other torch)"
-    if [ -n "${TORCH_INDEX:-}" ]; then logged "$env/python" -m pip install --index-url "$TORCH_INDEX" torch; fi
-    if ! "$env/python" -m pip install "$wheel" >"$work/log" 2>&1; then
-        tail -n 3 "$work/log" >&2
-        say "they were not installed: the wheel was tried without them"
+    if ! try "$env/python" -m pip install packaging >"$work/log" 2>&1; then
+        say "no index was reached: the wheel was tried without its requirements"
         return
     fi
-    logged "$env/python" -m pip check
+    say "installing its requirements (minutes; with GPU libraries, if the index has no other torch)"
+    if [ -n "${TORCH_INDEX:-}" ]; then logged try "$env/python" -m pip install --index-url "$TORCH_INDEX" torch; fi
+    logged try "$env/python" -m pip install "$wheel"
+    logged try "$env/python" -m pip check
     logged try "$env/fairseq-plugins" prepare text --help
     logged try "$env/python" -c "import fairseq_plugins; fairseq_plugins.load, fairseq_plugins.train"
 }
-try() { (cd "$work" && "$@"); }
+try() { (unset PYTHONPATH && cd "$work" && "$@"); }
 
 check_version
 [ "${1:-}" = --check ] || check_checkout

@@ -21,15 +21,19 @@ import fairseq_plugins
 ROOT = Path(fairseq_plugins.__file__).resolve().parents[1]
 VERSION = fairseq_plugins.__version__
 HEADING = re.compile(r"^## (\S+)", re.MULTILINE)
+WHEEL = "fairseq_plugins-1.2.3-py3-none-any.whl"
 TARGET = re.compile(r"\]\(([^)]+)\)")
 PYTHON = f"""#!/usr/bin/env bash
-# a Python whose build packs the package, and $STRAY beside it
+# a Python whose build packs the package, and $STRAY beside it; pip reaches an index if $INDEX is 0
 case "$*" in
     "-m build"*)
         cd "${{@: -1}}" && touch ${{STRAY:-README.md}} && mkdir -p ../dist
-        wheel=../dist/fairseq_plugins-1.2.3-py3-none-any.whl
-        {sys.executable} -m zipfile -c $wheel fairseq_plugins ;;
+        {sys.executable} -m zipfile -c ../dist/{WHEEL} fairseq_plugins ;;
     "-m twine"*) echo "twine says no"; exit "${{TWINE:-0}}" ;;
+    "-m venv"*) mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; cp "$0" "$3/bin/fairseq-plugins" ;;
+    "-m pip install packaging") exit "${{INDEX:-0}}" ;;
+    "-m pip install /"*) echo "no torch"; exit "${{PIP:-0}}" ;;
+    *import\\ fairseq_plugins*) ;;
     "-c "*) {sys.executable} "$@" ;;
 esac
 """
@@ -151,6 +155,21 @@ def test_what_is_built_wrongly_is_named(clone):
     refused = release(clone, "--check", TWINE="1")
     assert refused.returncode == 1
     assert "twine says no" in refused.stderr
+
+
+def test_a_release_is_ready_for_its_upload(clone):
+    (clone / "dist").mkdir()
+    (clone / "dist" / "old.whl").write_text("")
+    (clone / ".git" / "info" / "exclude").write_text("/dist/\n")
+    done = release(clone)
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in (clone / "dist").iterdir()] == [WHEEL]
+    assert "git tag -a v1.2.3" in done.stdout
+    assert "no index" not in done.stderr
+    assert "tried without its requirements" in release(clone, INDEX="1").stderr
+    failed = release(clone, PIP="1")
+    assert failed.returncode == 1
+    assert "no torch" in failed.stderr
 
 
 def test_only_a_clean_commit_without_a_tag_is_released(clone):
