@@ -68,7 +68,7 @@ def installed(folder: Path, wheel: Path, libraries: Sequence[Path]) -> Path:
     # A path in such a file is searched, but the .pth files in it, the checkout's among them, not.
     (own / "libraries.pth").write_text("".join(f"{place}\n" for place in libraries))
     words = [sys.executable, "-m", "pip", "--python", folder / "bin" / "python", "install"]
-    words += ["--no-deps", "--no-index", wheel]
+    words += ["--no-deps", "--no-index", "--ignore-installed", wheel]  # of the checkout
     subprocess.run([*map(str, words)], check=True, capture_output=True)
     return folder / "bin"
 
