@@ -177,15 +177,15 @@ class DistanceVectors(nn.Module):
 
     def __init__(self, form: Disentangled, hidden: int, epsilon: float, dropout: float) -> None:
         super().__init__()
-        self.form = form
+        self.form, self.stretch = form, stretch(form)
         self.table = nn.Embedding(2 * form.span, hidden)
         self.norm = nn.LayerNorm(hidden, eps=epsilon) if form.normed else None
         self.convolution = Convolution(form, hidden, epsilon, dropout) if form.kernel else None
 
     def forward(self, layout: BatchLayout, like: Tensor) -> Vectors:
         """Return the vectors of the distances in a batch."""
-        form, length = self.form, max((block.length for block in layout.blocks), default=1)
-        away = deberta_bucket(distances(length, like.device), form.buckets, form.furthest)
+        form, length = self.form, max([1, *(block.length for block in layout.blocks)])
+        away = deberta_bucket(distances(length, like.device), form.buckets, self.stretch)
         index = (away + form.span).clamp(0, 2 * form.span - 1)  # (2 l + 1,), falling
         if length < min(form.span, form.buckets // 2 or form.span):  # each has a vector of its own
             top = form.span + length
@@ -318,12 +318,26 @@ def mpnet_bucket(away: Tensor) -> Tensor:
     return torch.where(far < exact, far, large) + half * (away < 0)
 
 
-def deberta_bucket(away: Tensor, buckets: int, furthest: int) -> Tensor:
-    """Return the bucket of each distance: itself up to half of the buckets, then by logarithms."""
+def stretch(form: Disentangled) -> float:
+    """Return the logarithm of the furthest distance over half of the buckets; 0 without buckets.
+
+    It is rounded to float32, as in the authors' program.
+    """
+    if not form.buckets:
+        return 0.0
+    share = (form.furthest - 1) / (form.buckets // 2)
+    return torch.tensor(share, dtype=torch.float32, device="cpu").log().item()
+
+
+def deberta_bucket(away: Tensor, buckets: int, stretch: float) -> Tensor:
+    """Return the bucket of each distance: itself up to half of the buckets, then by logarithms.
+
+    For ``stretch`` see the function of this name.
+    """
     if not buckets:
         return away
     middle = buckets // 2
     far = away.abs().clamp(min=middle).float()
-    share = (far / middle).log() / torch.tensor((furthest - 1) / middle).log().to(away.device)
+    share = (far / middle).log() / stretch
     large = (share * (middle - 1)).ceil().long() + middle
     return torch.where(away.abs() <= middle, away, large * away.sign())

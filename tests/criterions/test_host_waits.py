@@ -90,7 +90,7 @@ def test_an_accelerator_refuses_what_is_known_of_other_rows(name, known):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["plain", "SLA, dropout separate", "padded"])
+@pytest.mark.parametrize("name", ["plain", "SLA, dropout separate", "DeBERTa, SLA", "padded"])
 @pytest.mark.parametrize("training", [True, False])
 def test_model_is_one_graph(name, training):
     trial = CASES["plain" if name == "padded" else name].trial(TINY, dropout=0.1).to("meta")

@@ -29,6 +29,7 @@ from fairseq_plugins.nn.relative_positions import (
     mpnet_bucket,
     place,
     shared_part,
+    stretch,
 )
 from fairseq_plugins.nn.tree_masks import TreeRule, WindowRule
 
@@ -250,7 +251,7 @@ def test_an_encoder_recomputes_its_layers_and_adds_plain_ones(form) -> None:
 def test_buckets_are_those_of_their_equations() -> None:
     away = torch.arange(-700, 701)
     for form in (Disentangled(), Disentangled(**SMALL), Disentangled(furthest=20, buckets=0)):
-        rows = deberta_bucket(away, form.buckets, form.furthest) + form.span
+        rows = deberta_bucket(away, form.buckets, stretch(form)) + form.span
         wanted = [bucket(a, form) for a in away.tolist()]
         assert rows.clamp(0, 2 * form.span - 1).tolist() == wanted
     found = dict(zip(away.tolist(), mpnet_bucket(away).tolist()))
