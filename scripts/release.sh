@@ -36,6 +36,8 @@ tracked() { # PATH...: the files there, each behind a NUL; in a copy without git
 }
 build() { # from tracked files alone, in a folder of its own
     mkdir "$work/source"
+    # the same commit gives the same wheel, byte for byte, with the same libraries
+    SOURCE_DATE_EPOCH="$(git log -1 --format=%ct 2>/dev/null || date +%s)"; export SOURCE_DATE_EPOCH
     tracked fairseq_plugins *.* LICENSE | tar --null -T - -cf - | tar -x -C "$work/source"
     logged "$python" -m build --no-isolation --outdir "$work/dist" "$work/source" # the wheel is made of the sdist
     wheel="$work/dist/fairseq_plugins-$version-py3-none-any.whl"

@@ -27,6 +27,7 @@ PYTHON = f"""#!/usr/bin/env bash
 # a Python whose build packs the package, and $STRAY beside it; pip reaches an index if $INDEX is 0
 case "$*" in
     "-m build"*)
+        [ -n "$SOURCE_DATE_EPOCH" ] || exit 9
         cd "${{@: -1}}" && touch ${{STRAY:-README.md}} && mkdir -p ../dist
         {sys.executable} -m zipfile -c ../dist/{WHEEL} fairseq_plugins ;;
     "-m twine"*) echo "twine says no"; exit "${{TWINE:-0}}" ;;
