@@ -67,5 +67,5 @@ def parse_yaml(text: str, place: str) -> Any:
         raise InputError(f"{place}: larger than {LARGEST:,} bytes")
     try:
         return yaml.load(text, _Loader)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError, ArithmeticError, RecursionError) as error:
         raise InputError(f"{place}: not YAML: {' '.join(str(error).split())[:300]}") from None

@@ -6,6 +6,7 @@ A text is encoded once, also if several systems share it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from tqdm import tqdm
 
+from ..errors import InputError
 from ..nn.comet import Comet
 from ..nn.prepacked import prepack_
 from ..pretrained.comet_folder import read_comet
@@ -61,6 +63,9 @@ class CometScorer:
         for scores, lines in zip(found, systems):
             for chosen in zip(*map(split, (sources, lines, references)), strict=True):
                 scores += self._model(*(vectors[rows] for rows in chosen)).tolist()
+            lost = next((i for i, one in enumerate(scores, 1) if not isfinite(one)), None)
+            if lost:
+                raise InputError(f"{self.signature}: the score of sentence {lost} is no number")
         return found
 
     def _embed(self, texts: Sequence[str]) -> Tensor:

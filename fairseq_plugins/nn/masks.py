@@ -33,12 +33,11 @@ class AdditiveMask:
     @classmethod
     def of(cls, allowed: Tensor, dtype: torch.dtype = torch.float32) -> AdditiveMask:
         """Return the mask of ``allowed`` (n, T, S) for scores of ``dtype``; no GPU waits."""
-        waits = allowed.device.type == "cpu" and not torch.compiler.is_compiling()
-        length = allowed.shape[-1]
-        wide = allowed if waits else functional.pad(allowed, (0, -length % ALIGNED))
+        on_host, length = allowed.device.type == "cpu", allowed.shape[-1]
+        wide = allowed if on_host else functional.pad(allowed, (0, -length % ALIGNED))
         added = torch.where(wide, 0.0, -torch.inf).to(dtype)[..., :length]
         blind = added.amax(-1) < 0  # (n, T); far faster than `any` of truth values
-        if waits and not blind.any():
+        if on_host and not torch.compiler.is_exporting() and not blind.any():
             return cls(added)
         return cls(added.masked_fill_(blind[..., None], 0.0), blind)
 

@@ -71,6 +71,9 @@ def _options(told: dict[str, Any], trained: Any, where: Path) -> CometOptions:
     found["class_identifier"] = told["class_identifier"]
     if told.get("layer_transformation") == PATCH:
         found["layer_transformation"] = PATCH
+    for name, default in asdict(CometOptions()).items():
+        if name in found and found[name] is None and default is not None:
+            raise InputError(f"{where}: the option {name} is null, expected a value")
     values: dict[str, Any] = {**asdict(CometOptions()), **close(found, CometOptions, where)}
     return CometOptions(**values)
 

@@ -17,6 +17,7 @@ from ..nn.relative_positions import Disentangled, Rotary
 Config = Mapping[str, Any]
 
 LEAST = {"buckets": 0, "kernel": 0}  # of numbers that may be less than 1
+MOST = {"furthest": 2**16, "buckets": 2**16, "kernel": 2**10}  # of numbers that make tables
 LARGEST = 2**31
 KINDS = {bool: "true or false", str: f"one of {', '.join(POOLER_ACTIVATIONS)}"}
 KEYS: dict[Any, dict[str, str]] = {  # name of a value -> key
@@ -77,13 +78,13 @@ def changed(shape: BertShape, values: Config, said: Mapping[str, str] = {}) -> B
 
 def _fitting(value: Any, name: str, kind: Any, said: Mapping[str, str]) -> Any:
     """Return a value of a field's type."""
-    least, name = LEAST.get(name, 1), said.get(name, name)
+    least, most, name = LEAST.get(name, 1), MOST.get(name, LARGEST), said.get(name, name)
     if kind in KINDS:
         fits = type(value) is kind and (kind is bool or value in POOLER_ACTIVATIONS)
         expected = KINDS[kind]
     else:
-        fits = type(value) in {kind, int} and least <= value < LARGEST
-        expected = f"a {'whole ' if kind is int else ''}number from {least}"
+        fits = type(value) in {kind, int} and least <= value <= most
+        expected = f"a {'whole ' if kind is int else ''}number from {least} to {most}"
     if not fits:
         raise InputError(f"{name} is {quoted(value)}, expected {expected}")
     return kind(value)
@@ -162,6 +163,9 @@ def _newer(found: dict[str, Any], config: Config, shape: BertShape) -> dict[str,
             raise InputError(
                 f"rope_parameters of {kind} are {quoted(own)}, expected rope_theta alone"
             )
+    reach = config.get("sliding_window")  # another name of half the window, which goes first
+    if reach is not None:
+        found["window"] = 2 * reach if type(reach) is int else reach
     types = config.get("layer_types")
     if types is not None:
         found["every"] = _every(types, found.get("every", Rotary.every), shape.layers)

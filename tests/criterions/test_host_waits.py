@@ -90,7 +90,7 @@ def test_an_accelerator_refuses_what_is_known_of_other_rows(name, known):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["plain", "SLA, dropout separate", "DeBERTa, SLA", "padded"])
+@pytest.mark.parametrize("name", ["plain", "ModernBERT, SLA", "DeBERTa, SLA", "padded"])
 @pytest.mark.parametrize("training", [True, False])
 def test_model_is_one_graph(name, training):
     trial = CASES["plain" if name == "padded" else name].trial(TINY, dropout=0.1).to("meta")
@@ -102,6 +102,11 @@ def test_model_is_one_graph(name, training):
     torch._dynamo.reset()
     found = torch._dynamo.explain(model)(**inputs)
     assert (found.graph_count, found.graph_break_count) == (1, 0)
+    if name.endswith("SLA") and not training:  # a processor's way has breaks, and equal results
+        trial = CASES[name].trial(TINY)
+        model, inputs = trial.model.eval(), trial.sample["net_input"]
+        wanted = model(**inputs)[0]
+        torch.testing.assert_close(torch.compile(model, backend="eager")(**inputs)[0], wanted)
 
 
 @pytest.mark.parametrize("name", SOUGHT)

@@ -106,9 +106,19 @@ REFUSED = {  # options of the YAML file, of the checkpoint, other tensors, and w
     "depth": ({}, {"hidden_sizes": [6]}, {}, "model.ckpt: .*estimator.ff.6.weight"),
     "lacking": ({}, {}, {"layerwise_attention.gamma": None}, "Missing .*layerwise_attention.gamma"),
     "unknown": ({}, {}, {"encoder.x": NAN}, "unknown tensors encoder.x"),
+    "far": ({}, {}, {"layerwise_attention.gamma": NAN.nan_to_num(1e38)}, "sentence 1 is no number"),
     "number": ({}, {}, {"layerwise_attention.gamma": NAN}, "no finite number"),
     "code": ({}, {"loss": Code()}, {}, "it asks for .*eval.*; nothing of it was executed"),
 }
+
+
+def test_an_option_without_a_value_is_refused(tmp_path) -> None:
+    path = metric(tmp_path / "metric")
+    state = torch.load(path / "checkpoints/model.ckpt", weights_only=True)
+    state["hyper_parameters"]["layer_transformation"] = None
+    torch.save(state, path / "checkpoints/model.ckpt")
+    with pytest.raises(InputError, match="layer_transformation is null"):
+        scores(path)
 
 
 @for_each(REFUSED)
@@ -137,6 +147,7 @@ OF_OTHERS = {
     "pool: avg": "it lacks 'class_identifier'",
     "class_identifier: !!python/name:os.system": "line 1: tags",
     "pool: " + 200_000 * "b": "larger than 200,000 bytes",
+    "d: " + 4900 * "1:" + "1.5": "not YAML: int too large",
 }
 
 

@@ -126,6 +126,8 @@ def test_other_configurations_are_refused(directory, change, message) -> None:
             {"local_attention": 0},
             "local_attention is 0, expected a whole number from",
         ),
+        ("modernbert", {"local_attention": 2**40}, "from 1 to 2147483648"),
+        ("deberta-v2", {"max_relative_positions": 10**6}, "a whole number from 1 to 65536"),
         ("modernbert", {"global_rope_theta": "1"}, "global_rope_theta is '1', expected a number"),
         (
             "modernbert",
@@ -238,6 +240,7 @@ NEW |= {"local_attention": 64, "layer_types": [WHOLE, NEAR] * 3}
         (OLD, Rotary(9e4, 5e3, 64, 2)),
         (NEW, Rotary(9e4, 5e3, 64, 2)),
         ({**OLD, **NEW, "global_rope_theta": 3.0}, Rotary(9e4, 5e3, 64, 2)),
+        ({"local_attention": 64, "sliding_window": 4}, Rotary(window=8)),
         ({"layer_types": [WHOLE] * 6}, Rotary(every=1)),
         ({"layer_types": [WHOLE, *[NEAR] * 5]}, Rotary(every=6)),
         ({"layer_types": [WHOLE, *[NEAR] * 5], "global_attn_every_n_layers": 9}, Rotary(every=9)),
