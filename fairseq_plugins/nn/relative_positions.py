@@ -187,7 +187,8 @@ class DistanceVectors(nn.Module):
         form, length = self.form, max([1, *(block.length for block in layout.blocks)])
         away = deberta_bucket(distances(length, like.device), form.buckets, self.stretch)
         index = (away + form.span).clamp(0, 2 * form.span - 1)  # (2 l + 1,), falling
-        if length < min(form.span, form.buckets // 2 or form.span):  # each has a vector of its own
+        own = min(form.span, form.buckets // 2 or form.span)  # distances with vectors of their own
+        if not layout.keeps_padding and length < own:  # graphs do not depend on lengths
             top = form.span + length
             used, index = self.table.weight[top - 2 * length : top + 1].flip(0), None
         else:

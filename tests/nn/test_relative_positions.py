@@ -20,6 +20,7 @@ from fairseq_plugins.nn.fusion import AdaptiveFusion
 from fairseq_plugins.nn.local_attention import Gate, LocalMixer
 from fairseq_plugins.nn.packed_attention import PackedAttention
 from fairseq_plugins.nn.packing import BatchLayout
+from fairseq_plugins.nn.padded_model import PaddedModel
 from fairseq_plugins.nn.parent_attention import ParentSupervision
 from fairseq_plugins.nn.relative_positions import (
     Buckets,
@@ -246,6 +247,20 @@ def test_an_encoder_recomputes_its_layers_and_adds_plain_ones(form) -> None:
     assert added.inner.bias is not None
     assert added.attention.positions is None
     assert not added.norm_first
+
+
+@pytest.mark.parametrize("form", [Disentangled(furthest=40, buckets=20), Rotary(window=12)])
+def test_a_graph_from_short_texts_holds_for_long_ones(form) -> None:
+    shape = replace(SHAPE, relative=form, pooler=False)
+    model = PaddedModel(BertEncoder(shape), torch.nn.Linear(8, 2)).eval()
+    tokens = torch.arange(3, 9).expand(2, -1)
+    batch = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens)}
+    axes = {0: torch.export.Dim("batch"), 1: torch.export.Dim("length")}
+    graph = torch.export.export(model, (), batch, dynamic_shapes=dict.fromkeys(batch, axes))
+    for length in (2, 9, 10, 11, 70):
+        tokens = torch.randint(1, 30, (3, length))
+        batch = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens)}
+        torch.testing.assert_close(graph.module()(**batch)[0], model(**batch)[0])
 
 
 def test_buckets_are_those_of_their_equations() -> None:
