@@ -78,7 +78,7 @@ class Mixer(nn.Module):
         blocks, extras = context.layout.blocks, self.extras(rows, context)
         answers = not (self.drop or torch.is_grad_enabled())
         plain = self.plain and biases is None
-        far = plain and any(is_long(block.length, self.reach) for block in blocks)
+        far = plain and any(self.cuts(block, context) for block in blocks)
         if self.packs(context) and not far and (answers or self.drop or not plain):
             masks = [self.additive_masks(block, context, qkv.dtype) for block in blocks]
             if answers:
@@ -98,6 +98,10 @@ class Mixer(nn.Module):
     def packs(self, context: AttentionContext) -> bool:
         """Return whether packed rows are mixed: on a processor, plain scores, no weights."""
         return context.layout.by_length and not context.need_weights and not self.similar
+
+    def cuts(self, block: SentenceBlock, context: AttentionContext) -> bool:
+        """Return whether sentences are cut under a window; graphs do not depend on lengths."""
+        return not context.layout.keeps_padding and is_long(block.length, self.reach)
 
     def additive_masks(
         self, block: SentenceBlock, context: AttentionContext, dtype: torch.dtype
@@ -166,9 +170,8 @@ class GlobalMixer(Mixer):
         query, key, value = qkv
         shows = context.need_weights or self.similar
         if bias is not None or self.reach is not None:
-            reach = self.reach or 0
-            if not shows and bias is None and is_long(block.length, reach):
-                return banded(qkv, reach, self.drop, block.allowed), None
+            if not shows and bias is None and self.cuts(block, context):
+                return banded(qkv, self.reach or 0, self.drop, block.allowed), None
             masks = self.additive_masks(block, context, query.dtype)
             if not shows:
                 return fused(qkv, masks, None, self.drop, bias), None

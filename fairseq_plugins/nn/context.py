@@ -172,7 +172,7 @@ class AttentionContext:
 
     def near(self, block: SentenceBlock, reach: int | None) -> Tensor | None:
         """Return the keys at most ``reach`` from a query, (1, l, l); None if all are."""
-        if reach is None or (block.length <= reach + 1 and not self.layout.keeps_padding):
+        if reach is None or (not self.layout.keeps_padding and block.length <= reach + 1):
             return None
         place = torch.arange(block.length, device=self.layout.padding_mask.device)
         return ((place[:, None] - place).abs() <= reach)[None]
