@@ -130,11 +130,11 @@ def test_a_training_is_interrupted_resumed_found_again_and_used(folder, tmp_path
         "runs": tmp_path / "runs",
         "cpu": True,
         "lr": 5e-3,
-        "epochs": 40,
+        "epochs": 100,  # long enough that the interruption comes before the end
         "batch_size": 8,
         **TINY,
     }
-    place = tmp_path / "runs" / "bert_wla_tiny" / "lr0.005-epochs40" / "seed1"
+    place = tmp_path / "runs" / "bert_wla_tiny" / "lr0.005-epochs100" / "seed1"
     threading.Thread(target=_interrupt, args=[place / "train.log"], daemon=True).start()
     with pytest.raises(KeyboardInterrupt):
         fp.train(folder, "bert_wla_tiny", **how)
@@ -148,7 +148,7 @@ def test_a_training_is_interrupted_resumed_found_again_and_used(folder, tmp_path
     with pytest.raises(fp.InputError, match="batch-size: 8 there, 16 here"):
         fp.train(folder, "bert_wla_tiny", **how | {"batch_size": 16})
     assert run.metrics["valid"]["mcc"] == run.table()["mcc"].max()
-    assert "320 updates, seed 1; valid: mcc" in repr(run)
+    assert "800 updates, seed 1; valid: mcc" in repr(run)
     assert "<table" in run._repr_html_()
     model = run.load(cpu=True)
     assert "predict, evaluate, attention, gates" in repr(model)
