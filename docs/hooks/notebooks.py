@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ def _parts(cell: dict[str, Any]) -> Iterator[str]:
     for output in cell["outputs"]:
         data = output.get("data", {"text/plain": output.get("text", [])})
         if html := data.get("text/html"):
-            yield "".join(line.strip() for line in html)
+            plain = "".join(line.strip() for line in html)
+            yield re.sub(r"<table[^>]*>", "<table>", plain)  # laid out as all others
         else:
             yield f"```text\n{''.join(data['text/plain']).rstrip()}\n```"

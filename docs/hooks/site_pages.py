@@ -7,6 +7,7 @@ in the repository and are shown from there. The reference is made anew by every 
 from __future__ import annotations
 
 import posixpath
+import re
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ NOTEBOOKS = {  # likewise
     for path in sorted((ROOT / DOCS / "notebooks").glob("*.ipynb"))
 }
 PICTURES = (".png", ".svg")
+SHORT = re.compile("<code>(?=[^<]{1,30}</code>)")  # what no line's end may cut
 
 
 def on_config(config: Any) -> Any:
@@ -61,6 +63,11 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     place = page.file.src_uri
     path = {there: here for here, there in SHOWN.items()}.get(place, f"{DOCS}/{place}")
     return for_site(markdown, path, place, places(files), lambda name: (ROOT / name).exists())
+
+
+def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
+    """Mark names in running text and tables that are short: they stay on one line."""
+    return SHORT.sub('<code class="whole">', html)
 
 
 def places(files: Files) -> dict[str, str]:

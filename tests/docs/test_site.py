@@ -121,24 +121,42 @@ def test_a_link_that_leads_nowhere_stops_the_build(tmp_path):
     assert done.stderr.count("WARNING -") == 2
 
 
-def test_files_are_searched_without_a_server(site):
-    """As a reader opens them; every request is of a file."""
+@pytest.fixture(scope="module")
+def browser():
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     known = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
     path = next(filter(None, known), None)
     if path is None:
         pytest.skip("no browser is installed")
-    asked: list[str] = []
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        page = browser.new_page()
-        page.on("request", lambda request: asked.append(request.url))
-        page.goto((site / "index.html").as_uri())
-        page.locator("input.md-search__input").first.click()
-        page.locator("input.md-search__input").first.press_sequentially("coattention")  # by keys
-        found = page.locator(".md-search-result__link").first
-        found.wait_for(state="attached", timeout=60_000)
-        assert "coattention" in page.locator(".md-search-result__list").inner_text().lower()
+        yield browser
         browser.close()
+
+
+def test_files_are_searched_without_a_server(site, browser):
+    """As a reader opens them; every request is of a file."""
+    asked: list[str] = []
+    page = browser.new_page()
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto((site / "index.html").as_uri())
+    page.locator("input.md-search__input").first.click()
+    page.locator("input.md-search__input").first.press_sequentially("coattention")  # by keys
+    found = page.locator(".md-search-result__link").first
+    found.wait_for(state="attached", timeout=60_000)
+    assert "coattention" in page.locator(".md-search-result__list").inner_text().lower()
+    page.close()
     assert asked
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+
+
+@pytest.mark.parametrize("width", [1300, 400])
+def test_no_page_is_wider_than_its_window(site, browser, width):
+    """Tables may scroll in their own boxes."""
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    wide = {}
+    for path in sorted(site.rglob("*.html")):
+        page.goto(path.as_uri())
+        wide[path.relative_to(site)] = page.evaluate("document.documentElement.scrollWidth")
+    page.close()
+    assert {name: found for name, found in wide.items() if found > width} == {}
