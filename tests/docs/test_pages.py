@@ -15,8 +15,10 @@ from itertools import takewhile
 from pathlib import Path
 
 from links import CODE, FENCE, links_of, target_of
+from notebooks import page_of
 from pymdownx.slugs import slugify
 from reference import command_parsers, pages
+from site_pages import NOTEBOOKS, SHOWN
 
 from fairseq_plugins.cli.subcommands import find
 from fairseq_plugins.option_flags import flag_of
@@ -49,6 +51,10 @@ OTHERS = {
 }
 COMMAND = re.compile(r"fairseq-plugins(?: +(?!--)[a-z][a-z-]*){1,2}")
 END = re.compile(r"[|;&>)]|--$|2>")
+FOLDERS = "benchmarks|docs|examples|fairseq_plugins|scripts|tests"
+FILE = re.compile(rf"(?<![\w./~$}}-])(?:{FOLDERS})/[\w./*{{}},-]*[\w/*}}]")
+MADE = {f"examples/evidence/rows/{name}" for name in ("FILE", "cola.jsonl", "sts_b.jsonl")}
+MOST_WORDS = 69_000  # of the site without its reference
 
 
 known_commands = cache(command_parsers)
@@ -197,6 +203,38 @@ def test_links_of_pages_lead_somewhere():
 def test_a_link_to_nothing_is_found():
     text = "[a](gone.md), [b](../RESULTS.md#gone), [c](../RESULTS.md), [d](https://x.org/y)"
     assert broken_links(text, "docs/translate.md") == ["gone.md", "../RESULTS.md#gone"]
+
+
+def missing_files(text: str) -> list[str]:
+    """Return paths that lead to no file; ``*``, ``{any}`` and ``{a,b}`` are several."""
+    found = {one for match in FILE.findall(text) for one in alternatives(match)}
+    return sorted(one for one in found - MADE if not any(ROOT.glob(one)))
+
+
+def alternatives(path: str) -> list[str]:
+    several = re.match(r"(.*?)\{(.*?)\}(.*)", path)
+    if not several:
+        return [path]
+    before, names, after = several.groups()
+    names = names if "," in names else "*"
+    return [one for name in names.split(",") for one in alternatives(before + name + after)]
+
+
+def test_files_that_pages_name_exist():
+    assert wrong_of([*PAGES, *HOUSE], lambda page: missing_files(read(page))) == {}
+
+
+def test_a_file_that_does_not_exist_is_found():
+    text = "`scripts/{setup,gone}.sh`, `docs/*.md`, `runs/gone`, (`tests/*.none`), docs/demo.png."
+    assert missing_files(text) == ["scripts/gone.sh", "tests/*.none"]
+
+
+def test_the_site_is_short_enough_to_be_read():
+    texts = {page: read(page) for page in {*SHOWN, *SITE}}
+    texts |= {page: page_of(ROOT / page) for page in NOTEBOOKS}
+    words = {page: len(text.split()) for page, text in texts.items()}
+    table = "\n".join(f"{words[page]:6} {page}" for page in sorted(words, key=words.get))
+    assert sum(words.values()) <= MOST_WORDS, table
 
 
 def test_the_first_page_is_short_and_leads_to_the_others():
