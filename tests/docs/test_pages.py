@@ -40,7 +40,7 @@ PAGES = sorted([*SITE, *EXAMPLES, "SECURITY.md", *FORMS])
 FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 OTHERS = {
     "--version",  # of fairseq-plugins itself
-    *("--json", "--local-dir"),  # curl, hf
+    *("--json", "--local-dir", "--echo"),  # curl, hf, sacrebleu
     *("--no-deps", "--no-build-isolation", "--no-index", "--wheel"),  # pip, build
     *("--build-arg", "--rm"),  # docker
     *("--nodes", "--cpus-per-task", "--array", "--wrap", "--kill-on-bad-exit"),
