@@ -2,7 +2,7 @@
 
     fairseq-plugins prepare questions --raw-dir squad --destdir data-bin/squad2
     fairseq-plugins prepare questions --train-file train.json --valid-file dev.json \\
-        --annotations none --max-positions 512 --destdir data-bin/mine
+        --layers none --max-positions 512 --destdir data-bin/mine
 
 On several machines (here two), run the same command on each, with --shard 1/2 and --shard 2/2; when
 all have finished, run it with --merge.

@@ -25,7 +25,7 @@ def read(name: str, path, split: str = "train", dropped=None, **options) -> list
     ("name", "rows", "message"),
     [
         ("rte", [RTE, "0\ta\tb"], r"x.tsv:2: found 3 columns, expected 4"),
-        ("rte", [RTE, "0\ta\tb\tentailment", "", "1\ta\tb\tentailment"], r"x.tsv:3: found 1 col"),
+        ("rte", [RTE, "0\ta\tb\tentailment", "", "1\ta\tb\tentailment"], r"x.tsv:3: an empty line"),
         ("rte", [RTE, RTE], r"x.tsv:2: the header once more"),
         ("rte", [RTE + "\tlabel"], r"x.tsv:1: the header names column 'label' twice"),
         ("rte", [RTE, "0\ta\tb\tmaybe"], r"x.tsv:2: unknown label 'maybe'; choices are entailment"),

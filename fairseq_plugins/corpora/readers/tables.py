@@ -165,8 +165,10 @@ def _cells(file: SplitFile, names: list[str], header: bool, line: Raw) -> dict[s
     if len(cells) != len(names):
         alike = len(cells) == 1 and max(map(cells[0].count, ",;")) >= len(names) - 1
         hint = _CSV if alike else ""
-        if is_csv(file.path) and cells:
+        if is_csv(file.path):
             hint = "; a cell that holds the separator stands in quotation marks"
+        if not any(cells):
+            raise file.malformed(number, f"an empty line; expected {len(names)} columns")
         raise file.malformed(number, f"found {len(cells)} columns, expected {len(names)}{hint}")
     if header and cells == names:
         raise file.malformed(number, "the header once more")
