@@ -20,10 +20,11 @@ from ...files import write_text
 from ...messages import quoted
 from ..figures.drawing import save
 from ..figures.seeds import plot_seeds
+from ..results.compare import FEWEST
 from ..results.frame import read_runs
 from ..results.layouts import SIGNIFICANT
-from ..results.seed_report import READING, SeedReport, compared_table, make_report
-from ..results.tables import format_table, score_cell
+from ..results.seed_report import SeedReport, brief_table, make_report
+from ..results.tables import format_table
 from ..results.verdicts import named_title, sentences
 from ..safe_files import refuse_links
 from .claims_file import Compared, read_claims
@@ -65,8 +66,7 @@ def write_page(file: str | Path, page: str | Path) -> list[Path]:
         asked = zip(claim.comparisons, pictures)
         shown = [_shown(file, one, claims.names, picture) for one, picture in asked]
         chapters.append((claim, shown, _verdict(shown)))
-    reading = READING.format("")
-    text = render("claims.md", PAGES, claims=claims, chapters=chapters, reading=reading)
+    text = render("claims.md", PAGES, claims=claims, chapters=chapters, fewest=FEWEST)
     for one in (one for _, shown, _ in chapters for one in shown):
         if one.report:
             scores = {named_title(name, claims.names): v for name, v in one.report.scores.items()}
@@ -93,23 +93,15 @@ def _compared(asked: Compared, rows: Path, names: Mapping[str, str], nothing: _S
     if (asked.systems and not systems) or baseline in {*names} - known:
         return nothing
     report = make_report(rows, metric=asked.metric, baseline=baseline, systems=systems)
-    scores = (
-        f"{named_title(title, names)} {score_cell(own, report.shown.metric).text}"
-        for title, own in report.scores.items()
-    )
-    told = [f"Scores: {'; '.join(scores)}."]
-    untold = report.comparisons.corrected_p >= SIGNIFICANT  # the table says so
-    certain = report.comparisons[~untold]
-    told += [*sentences(certain, baseline, report.shown, names), *report.remarks]
+    certain = report.comparisons[report.comparisons.corrected_p < SIGNIFICANT]
+    told = [*sentences(certain, baseline, report.shown, names), *report.remarks]
     if later := sorted({*asked.systems} - {*systems}):
         told.append(f"Not run yet: {', '.join(named_title(name, names) for name in later)}.")
     command = ["fairseq-plugins", "results", "compare", rows.as_posix(), "--baseline", baseline]
     command += [*["--systems", *systems] * bool(systems), *["--metric"] * bool(asked.metric)]
     command += [*[asked.metric] * bool(asked.metric), "--output", "seeds"]
-    table = compared_table(asked.title, report.shown, report.comparisons, names, is_brief=True)
-    return nothing._replace(
-        report=report, table=format_table(table), told=told, command=shlex.join(command)
-    )
+    table = format_table(brief_table(asked.title, report, names))
+    return nothing._replace(report=report, table=table, told=told, command=shlex.join(command))
 
 
 def _verdict(shown: Sequence[_Shown]) -> str:

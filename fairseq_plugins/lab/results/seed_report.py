@@ -24,13 +24,15 @@ from .tables import (
     headings,
     p_cell,
     scale_of,
+    score_cell,
     signed,
 )
 from .verdicts import named_title, on_split, sentences
 
 _HEADS = ("system", "difference", "paired t-test", "bootstrap", "decides", "80 % power")
+_BRIEF_HEADS = ("system", "difference", "over seeds", "over both", "p", "detectable")
 # how to read the cells of a comparison, with what the bootstrap was drawn from
-READING = (
+_READING = (
     "mean ± standard error over the seeds that both have, how many these are, and on how many of "
     "them it is higher / lower; each system at its chosen setting, on every share of the training "
     "data that both were trained on (named where it is not all of it). Both tests with 95 % "
@@ -127,26 +129,64 @@ def format_markdown(report: SeedReport) -> str:
     return "\n".join([*texts, *(f"{remark}\n" for remark in report.remarks)])
 
 
-def compared_table(
-    title: str,
-    shown: Shown,
-    comparisons: pd.DataFrame,
-    names: Mapping[str, str] = {},
-    is_brief: bool = False,
-) -> ResultTable:
-    """Return the table of comparisons with a baseline (`against`); names: `named_title`.
-
-    A brief table does not say how to read its cells.
-    """
+def compared_table(title: str, shown: Shown, comparisons: pd.DataFrame) -> ResultTable:
+    """Return the table of comparisons with a baseline (`against`)."""
     found = comparisons[["examples", "samples"]].dropna().to_numpy()[:1]
     drawn = "".join(f" ({one:,} examples, {samples:,} samples)" for one, samples in found)
-    rows = [_compared(one, shown.metric, names) for one in comparisons.itertuples()]
-    told = f"{drawn}." if is_brief else f": {READING.format(drawn)}"
-    caption = f"Difference of {on_split(shown)}{told}"
+    rows = [_compared(one, shown.metric) for one in comparisons.itertuples()]
+    caption = f"Difference of {on_split(shown)}: {_READING.format(drawn)}"
     return ResultTable(title, headings(*_HEADS), rows, caption, is_folded=True)
 
 
-def _compared(one: Any, metric: str, names: Mapping[str, str]) -> list[TableCell]:
+def _compared(one: Any, metric: str) -> list[TableCell]:
+    seeds = f"{one.n} seed{'s' * (one.n > 1)} · {one.wins} / {one.losses}"
+    difference, over_seeds, over_both, power = _cells(one, metric)
+    return [
+        TableCell(one.title),
+        replace(difference, detail=seeds),
+        replace(p_cell(one.t_p, one.untested), detail=over_seeds),
+        replace(p_cell(one.bootstrap_p), detail=over_both),
+        p_cell(one.corrected_p, one.untested),
+        power,
+    ]
+
+
+def brief_table(title: str, report: SeedReport, names: Mapping[str, str]) -> ResultTable:
+    """Return the comparisons of a report without the p-values of each test.
+
+    Its caption has the baseline's score on every share, the metric, its split and its examples.
+
+    Args:
+        title: of the table.
+        names: shown names of systems; see `named_title`.
+    """
+    compared, shown = report.comparisons, report.shown
+    rows = [_in_brief(one, shown.metric, names) for one in compared.itertuples()]
+    own = {title: one for title, one in report.scores.items() if title not in {*compared.title}}
+    scores = (
+        f"{named_title(title, names)} {score_cell(one, shown.metric).text}"
+        for title, one in own.items()
+    )
+    examples = "".join(f", {one:,} examples" for one in compared.examples.dropna()[:1])
+    caption = f"{'; '.join(scores)}: {on_split(shown)}{examples}."
+    return ResultTable(title, headings(*_BRIEF_HEADS), rows, caption)
+
+
+def _in_brief(one: Any, metric: str, names: Mapping[str, str]) -> list[TableCell]:
+    difference, over_seeds, over_both, power = _cells(one, metric)
+    p_value = p_cell(one.corrected_p, one.untested)
+    return [
+        TableCell(named_title(one.title, names)),
+        replace(difference, detail=f"{one.n}, {one.wins}/{one.losses}"),
+        TableCell(over_seeds or NONE),
+        TableCell(over_both or NONE),
+        replace(p_value, text=p_value.text.removeprefix("p ")),
+        power,
+    ]
+
+
+def _cells(one: Any, metric: str) -> tuple[TableCell, str, str, TableCell]:
+    """Return difference, intervals of the t-test and of the bootstrap, and 80 % power."""
     scale, digits = scale_of(metric), digits_of(metric)
     difference, error, power = (scale * x for x in (one.difference, one.se, one.detectable))
     more = "" if math.isnan(error) else f" ± {error:.{digits}f}"
@@ -154,12 +194,9 @@ def _compared(one: Any, metric: str, names: Mapping[str, str]) -> list[TableCell
         "" if math.isnan(ends[0]) else " to ".join(signed(scale * end, digits) for end in ends)
         for ends in ((one.t_low, one.t_high), (one.low, one.high))
     )
-    seeds = f"{one.n} seed{'s' * (one.n > 1)} · {one.wins} / {one.losses}"
-    return [
-        TableCell(named_title(one.title, names)),
-        TableCell(f"{signed(difference, digits)}{more}", seeds, difference),
-        replace(p_cell(one.t_p, one.untested), detail=over_seeds),
-        replace(p_cell(one.bootstrap_p), detail=over_both),
-        p_cell(one.corrected_p, one.untested),
+    return (
+        TableCell(f"{signed(difference, digits)}{more}", value=difference),
+        over_seeds,
+        over_both,
         TableCell(NONE if math.isnan(power) else f"{power:.{digits}f}", value=power),
-    ]
+    )
