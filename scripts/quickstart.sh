@@ -89,12 +89,16 @@ sed -n '/^system .*n$/,/^$/p; /^system .*difference/,/^BLEU:/p' "$runs/scores.tx
 echo "ambiguous words (watch, light, play, …) translated in the right sense:"
 python $sample/score_ambiguous.py "$runs/baseline.de" "$runs/syntax.de" | sed -n '1p;$p'
 
-sentence="$(python $sample/score_ambiguous.py "$runs/baseline.de" "$runs/syntax.de" --example)"
-sentence="${sentence:-She watches the play.}"
+python $sample/score_ambiguous.py "$runs/baseline.de" "$runs/syntax.de" --example >"$runs/example.txt"
+if ! { read -r sentence && read -r reference; } <"$runs/example.txt"; then # the baseline mistakes none
+    read -r sentence <$sample/test.en
+    read -r reference <$sample/test.de
+fi
 models="$runs/baseline/checkpoint_best.pt $runs/syntax/checkpoint_best.pt"
-step "5/5   draw what both look at while they translate a sentence in which the baseline mistakes a word (15 s)"
+step "5/5   draw a sentence in which the baseline mistakes a word, and what both look at (15 s)"
 # shellcheck disable=SC2086
-logged "$runs/draw.log" fairseq-plugins plot attention $models --sentence "$sentence" --output "$runs/attention"
+logged "$runs/draw.log" fairseq-plugins plot attention $models --sentence "$sentence" --reference "$reference" \
+    --output "$runs/attention"
 echo "      $sentence"
 grep -E '^(baseline|syntax): ' "$runs/draw.log" | sed 's/^/      /'
 step "done; the picture: $runs/attention.png"

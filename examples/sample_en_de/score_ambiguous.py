@@ -2,7 +2,7 @@
 """Count how often translations of the sample's test set have the right sense of ambiguous words.
 
     python score_ambiguous.py baseline.txt syntax.txt
-    python score_ambiguous.py baseline.txt syntax.txt --example    # a sentence to look at
+    python score_ambiguous.py baseline.txt syntax.txt --example    # one to look at
 
 Each file holds one translation per line, in the order of ``test.en``, detokenised or not.
 """
@@ -48,10 +48,11 @@ def table(systems: Sequence[str], results: Sequence[tuple[Counter, Counter]]) ->
 
 def example(first: Sequence[str], last: Sequence[str], rows: Sequence[Row]) -> str:
     """Return the shortest sentence of the test set that ``last`` translates as the reference does,
-    while ``first`` takes a word of it for another reading; "" if there is none."""
+    while ``first`` takes a word of it for another reading, with its reference in the next line; ""
+    if there is none."""
     sources, references = (read_lines(HERE / f"test.{language}") for language in ("en", "de"))
     found = [
-        sources[row.line - 1]
+        f"{sources[row.line - 1]}\n{references[row.line - 1]}"
         for row in rows
         if last[row.line - 1] == references[row.line - 1]
         and is_confused(first[row.line - 1], row, rows)
@@ -64,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("translations", type=Path, nargs="+", help="one translation per line")
     parser.add_argument("--report", type=Path, default=REPORT, help="list of ambiguous words")
-    text = "print a sentence in which the first system, not the last, takes a word for another"
+    text = "print a sentence, with reference, in which the first system alone mistakes a word"
     parser.add_argument("--example", action="store_true", help=text)
     args = parser.parse_args(arguments)
     rows = read_report(args.report)

@@ -1,14 +1,17 @@
 """Draw the attention of models over a sentence, side by side, as PNG and SVG.
 
     fairseq-plugins plot attention runs/quickstart/baseline runs/quickstart/syntax \\
-        --sentence "She lights the lamp." --output figure
+        --sentence "She lights the lamp." --reference "Sie zündet die Lampe an." --output figure
     fairseq-plugins plot attention WLA=runs/wla SLA=runs/sla --output figure \\
         --sentence "A film full of fresh air."
     fairseq-plugins plot attention runs/plain runs/dabert --layer 0 --words --output figure \\
         --sentence "He needs new hardware." "He needs new software."
 
-For a translation model: the decoder's attention over the source sentence while it translates. For
-a BERT: the attention of each token over the sentence, with dependency arcs above it; rectangles
+For a translation model: the decoder's attention over the source sentence while it translates; above
+it the sentence with dependency arcs and with the features that the models read, and their
+translations, in which the words are marked that --reference lacks.
+
+For a BERT: the attention of each token over the sentence, with dependency arcs above it; rectangles
 mark the cells that grow most from the first model to the others. In a layer with dual attention
 (DABERT), affinity and difference attention are shown as the layer's gate weighs them, or one of
 them alone (--attention).
@@ -28,6 +31,7 @@ from . import command
 
 if TYPE_CHECKING:
     from ..lab.figures.matrices import AttentionPanel
+    from ..lab.figures.sentences import ReadSentence
 
 ENCODER_ONLY = ("words", "highlight", "attention", *EXAMPLES)
 HIGHLIGHT = 6
@@ -44,6 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("checkpoints", nargs="+", metavar="[NAME=]MODEL", help=files)
     raw = "raw sentence; two for a model of sentence pairs"
     add("--sentence", nargs="+", required=True, metavar="TEXT", help=raw)
+    reference = "for a translation: the right one; words that it lacks are marked"
+    add("--reference", metavar="TEXT", help=reference)
     add("--data", metavar="DIR", help="prepared folder (default: the one used in training)")
     add("--output", default="attention", help="name of the figure files without suffix")
     add("--beam", type=int, default=4, help="beam size of a translation model")
@@ -72,6 +78,7 @@ def run(args: argparse.Namespace) -> None:
     from ..inference.text_checkpoints import TASKS, find_checkpoints, read_checkpoint
     from ..lab.figures.drawing import check_stem, save
     from ..lab.figures.matrices import ITSELF, TRANSLATION, plot_attention
+    from ..lab.figures.sentences import add_sentence
 
     command.show_log()
     names, given = zip(*map(named_path, args.checkpoints))
@@ -82,46 +89,57 @@ def run(args: argparse.Namespace) -> None:
             both = f"{paths[0]} is of task {tasks[0]!r} and {path} of {task!r}"
             raise InputError(f"{both}: they make no figure together")
     is_encoder = tasks[0] in TASKS
-    panels = (encoder_panels if is_encoder else translation_panels)(args, paths, names)
+    read, panels = (encoder_panels if is_encoder else translation_panels)(args, paths, names)
     usual = "mean over layers" if is_encoder else "last layer"
     about = f"{usual if args.layer is None else f'layer {args.layer}'}, "
     about += "mean over heads" if args.head is None else f"head {args.head}"
-    figure = plot_attention(panels, ITSELF if is_encoder else TRANSLATION, notes=[about])
+    notes = [about, *(read.meanings() if read else ())]
+    figure = plot_attention(panels, ITSELF if is_encoder else TRANSLATION, notes=notes)
+    if read:
+        add_sentence(figure, read)
     print(*save(figure, stem), sep="\n")
 
 
 def translation_panels(
     args: argparse.Namespace, paths: list[Path], names: Sequence[str]
-) -> list[AttentionPanel]:
-    """Translate with every checkpoint."""
+) -> tuple[ReadSentence, list[AttentionPanel]]:
+    """Translate with every checkpoint; read the sentence with the last that reads features."""
     from ..inference import translation_attention as attention
     from ..lab.figures.matrices import AttentionPanel
+    from ..lab.figures.sentences import ReadSentence
 
     for option in ENCODER_ONLY:
         if getattr(args, option):
             raise InputError(f"--{option.replace('_', '-')} is for a BERT, not for a translation")
     if len(args.sentence) != 1:
         raise InputError(f"a translation is of one sentence, not of {len(args.sentence)}")
-    panels = []
+    panels, translations, reader, reads = [], [], None, ""
     for given, path in zip(names, paths):
         name = given or path.parent.name
         model = attention.load(path, args.data, args.spacy_model)
         shown = {"beam": args.beam, "layer": args.layer, "head": args.head}
         found = attention.attend(model, args.sentence[0], **shown)
         print(f"{name}: {found.translation}")
+        translations.append((name, found.translation))
         panels.append(AttentionPanel(name, found.weights, found.target, found.source))
-    return panels
+        if reader is None or model.task.source_layers:
+            reader, reads = model, name
+    read = attention.read(reader, args.sentence[0], args.spacy_model)
+    told: dict[str, Any] = {"translations": translations, "reference": args.reference or ""}
+    return ReadSentence(*read, reader=reads, **told), panels
 
 
 def encoder_panels(
     args: argparse.Namespace, paths: list[Path], names: Sequence[str]
-) -> list[AttentionPanel]:
+) -> tuple[None, list[AttentionPanel]]:
     """Read the sentence with every checkpoint; compare the others with the first."""
     from ..inference import encoder_attention, prediction
     from ..inference.options import LABELLING
     from ..inference.text_checkpoints import read_checkpoint
     from ..lab.figures.matrices import AttentionPanel
 
+    if args.reference is not None:
+        raise InputError("--reference is for a translation, not for a BERT")
     kinds = args.attention or [None]
     kinds = kinds * len(paths) if len(kinds) == 1 else kinds
     models = [str(read_checkpoint(path).model.get("_name")) for path in paths]
@@ -141,4 +159,4 @@ def encoder_panels(
         shown: dict[str, Any] = {"arcs": one.arcs(), "relations": one.arc_relations()}
         shown |= {"framed": [(*cell, 1, 1) for cell in cells], "border": one.border_token()}
         panels.append(AttentionPanel(name, one.weights, one.tokens, one.tokens, **shown))
-    return panels
+    return None, panels

@@ -3,11 +3,14 @@
     fairseq-plugins results compare runs/cola
     fairseq-plugins results compare examples/evidence/rows/wnut17.jsonl --output wnut17
 
-Written are seeds.md, comparisons.csv and seeds.png. Kept rows are enough for that.
+Written are seeds.md, comparisons.csv and seeds.png, and shares.png of runs on several shares of the
+data. Kept rows are enough for that: the pictures then name their file and its SHA-256 in their
+metadata ("Source").
 """
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from . import command
 
@@ -39,6 +42,7 @@ def run(args: argparse.Namespace) -> None:
     from ..lab.figures.drawing import save
     from ..lab.figures.seeds import plot_seeds
     from ..lab.results import seed_report
+    from ..lab.results.origins import made_of_rows
     from ..lab.results.part_tables import share_curves
 
     options = vars(args)
@@ -46,10 +50,11 @@ def run(args: argparse.Namespace) -> None:
     report = seed_report.make_report(folder, **options)
     output = output or (folder if folder.is_dir() else folder.with_name(f"{folder.stem}_seeds"))
     text = seed_report.format_markdown(report)
-    save(plot_seeds(report.scores, report.shown), output / "seeds", ["png"])
+    how: Any = {"kinds": ["png"], "made_of": made_of_rows(folder)}
+    save(plot_seeds(report.scores, report.shown), output / "seeds", **how)
     if report.runs.fraction.nunique() > 1:
         curves, shown = share_curves(report.runs)
-        save(plot_curves(curves, shown.title), output / "shares", ["png"])
+        save(plot_curves(curves, shown.title), output / "shares", **how)
     write_text(output / "seeds.md", text)
     table = report.comparisons.drop(columns=["examples", "samples"])
     write_text(output / "comparisons.csv", table.to_csv(index=False))

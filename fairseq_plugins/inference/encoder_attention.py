@@ -20,6 +20,7 @@ from ..errors import InputError
 from ..pretrained.families import RowFormat
 from ..syntax.layers import HEADS, PARSE, POS, RELATIONS
 from ..syntax.sentence import EncodedSentence
+from ..syntax.tree import Arc, token_arcs
 from ..text.annotators import reopen_annotator
 from ..text.text_encoder import TextEncoder
 from ..text.word_layers import known_of
@@ -60,14 +61,9 @@ class EncoderAttention:
         first = sum(word < self.border for word in self.word_of)
         return first if first < len(self.word_of) else 0
 
-    def arcs(self) -> list[tuple[float, float]]:
+    def arcs(self) -> list[Arc]:
         """Return for each word with a head the middle of its tokens, and of its head's tokens."""
-        middle = [
-            float(np.mean(np.flatnonzero(np.equal(self.word_of, word))))
-            for word in range(len(self.words))
-        ]
-        pairs = enumerate(self.heads or ())
-        return [(middle[word], middle[head]) for word, head in pairs if head != word]
+        return token_arcs(self.word_of, self.heads or ())
 
     def arc_relations(self) -> list[str]:
         """Return the relation of each of the `arcs`; empty if unknown."""

@@ -1,5 +1,6 @@
 """Attention of a translation over its source (Sundararaman et al. 2019, Figure 3)."""
 
+import logging
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,8 +11,14 @@ from torch import Tensor
 
 from ..errors import InputError
 from ..models.syntax_transformer import SyntaxTransformerModel
+from ..syntax.layers import HEADS, PARSE, RELATIONS, columns_of
+from ..syntax.tree import Arc, token_arcs
 from ..tasks.unanswered_rows import is_unanswered
+from ..text.annotators import reopen_annotator
+from ..text.word_layers import known_of
 from .attention import check_choice
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -68,6 +75,42 @@ def attend(
         weights=weights.clamp_min(0).cpu().numpy(),
         translation=translator.decode(best),
     )
+
+
+def read(
+    translator, sentence: str, spacy_model: str | None = None
+) -> tuple[list[str], dict[str, list[str]], list[Arc], list[str]]:
+    """Tell what a model reads of a raw sentence, and how the annotator parses it.
+
+    Returns:
+        S source subwords; S labels of each feature that the model reads; arcs between subwords and
+        their relations, none without an annotator that parses.
+    """
+    task = translator.task
+    (found,) = task.source_encoder.encode([sentence], None)
+    labels = {
+        name: [layer.inventory.symbols[i] for i in found.ids(layer)]
+        for name, layer in columns_of(task.source_layers).items()
+    }
+    known = _parse(task, found.words, spacy_model)
+    heads = [head - 1 if head else word for word, head in enumerate(known.get(HEADS, ()))]
+    told = zip(heads, known.get(RELATIONS, ()))
+    relations = [relation for word, (head, relation) in enumerate(told) if head != word]
+    return found.tokens, labels, token_arcs(found.word_of, heads), relations
+
+
+def _parse(task, words: list[str], spacy_model: str | None) -> dict[str, list]:
+    """Return layers of words by the folder's annotator, or of English by a bundled one."""
+    manifest = task.manifest
+    if not (spacy_model or manifest.annotator.get("model") or manifest.source_lang == "en"):
+        return {}
+    try:
+        folder = Path(task.folders[0])
+        annotator = reopen_annotator(folder, manifest.annotator, PARSE, spacy_model)
+        return known_of(words, *annotator.annotate_words([words]))
+    except (InputError, FileNotFoundError) as error:
+        logger.warning("no parse to draw: %s", error)
+        return {}
 
 
 def _weights(

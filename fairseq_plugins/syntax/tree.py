@@ -140,6 +140,18 @@ def project_heads(heads: Sequence[int], token_of: Sequence[int]) -> list[int]:
     return found
 
 
+def token_arcs(word_of: Sequence[int], heads: Sequence[int]) -> list[Arc]:
+    """Return for each word with a head the middle of its tokens, and of its head's tokens.
+
+    Args:
+        word_of: numbers of the tokens' words, from 0.
+        heads: number of each word's head, from 0; a root's own number.
+    """
+    tokens = (np.flatnonzero(np.equal(word_of, word)) for word in range(len(heads)))
+    middle = [float(np.mean(own)) for own in tokens]
+    return [(middle[word], middle[head]) for word, head in enumerate(heads) if head != word]
+
+
 def arc_levels(arcs: Sequence[Arc], widths: Sequence[float] = ()) -> list[int]:
     """Return the height of each arc: at least 1, and above all arcs inside.
 

@@ -271,7 +271,8 @@ def test_example_is_a_sentence_in_which_the_first_system_alone_mistakes_a_word(t
     wrong[row.line - 1] = "Wasser."
     for name, texts in (("bad", wrong), ("good", references)):
         (tmp_path / name).write_text("\n".join(texts) + "\n", encoding="utf-8")
-    for names, shown in (("bad good", lines("test.en")[row.line - 1]), ("good bad", "")):
+    found = "\n".join(lines(f"test.{language}")[row.line - 1] for language in ("en", "de"))
+    for names, shown in (("bad good", found), ("good bad", "")):
         score_ambiguous.main([*(str(tmp_path / name) for name in names.split()), "--example"])
         assert capsys.readouterr().out == f"{shown}\n"
 

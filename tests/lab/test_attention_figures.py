@@ -17,6 +17,7 @@ from matplotlib.patches import PathPatch, Rectangle
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.lab.figures.drawing import RED
 from fairseq_plugins.lab.figures.matrices import ITSELF, AttentionPanel, plot_attention
+from fairseq_plugins.lab.figures.sentences import ReadSentence, add_sentence
 from fairseq_plugins.syntax.tree import arc_levels
 
 
@@ -114,6 +115,24 @@ def test_frames_and_borders_are_drawn() -> None:
     assert "line: between both sentences" in said(plot_attention([replace(panel(), border=1)]))
     told = said(plot_attention([panel(), replace(panel("b"), framed=[(0, 0, 1, 1)])]))
     assert "red: where attention grows most against baseline" in told
+
+
+def test_a_sentence_stands_above_with_what_is_read_and_what_is_made_of_it() -> None:
+    """Words of a translation that the reference lacks are red and underlined, no others."""
+    figure, read = plot_attention([panel()]), ReadSentence(
+        ["play", "it", "."], {"pos": ["NOUN", "PRON", "PUNCT"]}, [(1, 0)], ["obj"],
+        [("a", "Das Stück es."), ("b", "Spiel es.")], "b", "Spiel es.",
+    )  # fmt: skip
+    add_sentence(figure, read)
+    *_, ax = figure.axes
+    assert [text.get_text() for text in ax.texts] == [*read.tokens, *read.layers["pos"], "obj"]
+    assert len(arcs_in(ax)) == 1
+    red = [text for text in figure.texts if text.get_color() == RED]
+    assert " ".join(text.get_text() for text in red) == "Das Stück"
+    for text, line in zip(red, figure.artists, strict=True):
+        assert line.get_xdata()[0] == text.get_position()[0] < line.get_xdata()[1]
+    assert "grey rows: read by b; arcs" in "; ".join(read.meanings())
+    assert not replace(read, reference="", layers={}, arcs=()).meanings()
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from fairseq_plugins.lab.figures.drawing import BLUE, RED, check_stem, look, sav
 from fairseq_plugins.lab.figures.judgements import plot_confusion, plot_reliability
 from fairseq_plugins.lab.figures.matrices import AttentionPanel, plot_attention, plot_coattention
 from fairseq_plugins.lab.figures.seeds import plot_seeds, spread
+from fairseq_plugins.lab.figures.sentences import ReadSentence, add_sentence
 from fairseq_plugins.lab.results.frame import Shown
 from fairseq_plugins.targets.calibration import Bin
 
@@ -70,6 +71,13 @@ def strips(words: list[str], **more: Any) -> Figure:
     return plot_coattention(weights, words, words * 3, ("question", "context"), **more)
 
 
+def sentence() -> Figure:
+    figure, systems = plot_attention(panels(NAMES[:2], WORDS)), [(one, LONG) for one in NAMES]
+    read = ReadSentence(WORDS * 3, {"pos": WORDS * 3}, [(5, 0)], ["obl"], systems, LONG, "a")
+    add_sentence(figure, read)
+    return figure
+
+
 ROOTS = {"arcs": [(0, 1), (2, 1), (3, 1)], "relations": ["nsubj:pass", "compound:prt", "obl"]}
 HARD: dict[str, Callable[[], Figure]] = {
     "curves": lambda: plot_curves(curves(SHARES)),
@@ -81,6 +89,7 @@ HARD: dict[str, Callable[[], Figure]] = {
     "close": lambda: plot_seeds({"a": [0.812345, 0.812346, 0.812347]}, VALID),
     "attention": lambda: plot_attention(panels(NAMES, WORDS), notes=[LONG]),
     "a word": lambda: plot_attention(panels(["a"], ["b"])),
+    "sentence": sentence,
     "trees": lambda: plot_attention(panels(["BERT", "SLA"], list("abcd"), **ROOTS)),
     "confusion": lambda: plot_confusion({"BERT": MATRIX, LONG: MATRIX}, [*WORDS, "donau"]),
     "reliability": lambda: plot_reliability({"BERT": BINS, "POS": BINS}),

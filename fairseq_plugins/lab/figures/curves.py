@@ -7,6 +7,7 @@ data); ``plot_gates`` Li et al. 2020, "Improving BERT with Syntax-aware Local At
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,12 +23,14 @@ from matplotlib.ticker import (
 
 from ...errors import InputError
 from .drawing import legend_above, look, note, plain, style, tidy, wrapped
+from .seeds import half_interval
 
 Points = Mapping[float, Sequence[float]]  # x -> one value per seed
 Curves = Mapping[str, Points]  # system -> its points
 _MARKED = 25  # longest curve with marked points
 _GATES = "dataset system layer mean min max runs tokens values".split()
 _SEEDS = "line: mean of the seeds; dots: each seed; band: their range"
+_BARS = "bar: 95 % interval of the mean (t)"
 
 
 @style()
@@ -41,7 +44,14 @@ def plot_curves(curves: Curves, metric: str = "BLEU") -> Figure:
     ax.xaxis.set_minor_locator(NullLocator())
     ax.set(xlabel="share of the training data (logarithmic)", ylabel=metric)
     tidy(ax, 0.07, 0.08)
-    _finish(figure, ax)
+    several = False
+    for number, points in enumerate(curves.values()):
+        for share, values in points.items():
+            if len(values) > 2:
+                how: Any = {"fmt": "none", "color": look(number)["color"], "capsize": 3}
+                ax.errorbar(share, np.mean(values), half_interval(values), linewidth=1.2, **how)
+                several = True
+    _finish(figure, ax, *[_BARS] * several)
     return figure
 
 
@@ -118,7 +128,7 @@ def _draw(ax: Axes, curves: Curves, systems: Sequence[str] = ()) -> None:
         ax.plot(x, means, linewidth=1.6, label=system, markersize=5, **looks)
 
 
-def _finish(figure: Figure, ax: Axes) -> None:
+def _finish(figure: Figure, ax: Axes, *more: str) -> None:
     """Draw the legend above a figure and the meaning of its marks below."""
     legend_above(figure, ax)
-    note(figure, *[_SEEDS] * any(one.collections for one in figure.axes))
+    note(figure, *[_SEEDS] * any(one.collections for one in figure.axes), *more)

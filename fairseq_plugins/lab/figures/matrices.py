@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import PathPatch, Rectangle
-from matplotlib.path import Path as Curve
-from matplotlib.transforms import Bbox, ScaledTranslation, blended_transform_factory
+from matplotlib.patches import Rectangle
+from matplotlib.transforms import Bbox
 
 from ...errors import InputError
 from ...evaluation.shades import colour_range
-from ...syntax.tree import Arc, arc_levels
+from ...syntax.tree import Arc
+from .arcs import draw_arcs
 from .drawing import GREY, LETTER, RED, SMALL, figure_of, plain, style, wrapped
 
 TRANSLATION = ("target subwords", "source subwords")  # names of rows and columns
@@ -31,8 +31,6 @@ LONGEST_SIDE, SHORTEST_SIDE = 11.0, 1.2  # inches of the largest matrix
 WIDEST = 16.0  # inches of matrices side by side
 GAP = 0.15  # inches between matrices with their labels
 TITLE_ROOM = 1.2  # inches by which a title may be wider than its matrix
-ARC_STEP, RELATION_STEP = 0.11, 0.17  # inches by which an arc rises above the arcs inside
-RELATION_FONT = 6.5  # points
 ARC_GAP = 0.08  # inches between labels and arcs
 BAR = (0.12, 1.0, 2.5)  # colour bar: width, smallest and largest height, inches
 
@@ -148,7 +146,9 @@ def _draw_panel(
     plain(*ax.get_xticklabels(), *ax.get_yticklabels())
     ax.spines[:].set_visible(False)
     _draw_frames(ax, panel, min(cell, CELL))
-    pad = 8 + 72 * _draw_arcs(ax, panel, cell)  # points
+    labels = (label.get_window_extent().height for label in ax.get_xticklabels())
+    foot = max(labels) / figure_of(ax).dpi + ARC_GAP
+    pad = 8 + 72 * draw_arcs(ax, foot, cell, panel.arcs, panel.relations)  # points
     title = wrapped(panel.title, int((cell * S + TITLE_ROOM) / (12 * 1.15 * LETTER)))
     plain(ax.set_title(title, y=1.0, pad=pad, fontweight="bold"))
     return image
@@ -162,38 +162,6 @@ def _draw_frames(ax: Axes, panel: AttentionPanel, cell: float) -> None:
         ax.add_patch(Rectangle((column, row), width, height, clip_on=False, **look))
     for draw in (ax.axhline, ax.axvline) if panel.border else ():
         draw(panel.border, color=GREY, linewidth=1.2)
-
-
-def _draw_arcs(ax: Axes, panel: AttentionPanel, cell: float) -> float:
-    """Draw arcs above the column labels, each with an arrow head at the dependent and its relation.
-
-    Returns:
-        Height of labels and arcs above the matrix, inches.
-    """
-    dpi, arcs = figure_of(ax).dpi, panel.arcs
-    foot = max(label.get_window_extent().height for label in ax.get_xticklabels()) / dpi + ARC_GAP
-    if not arcs:
-        return foot
-    one_up = ScaledTranslation(0, 1, ax.transAxes)  # pyrefly: ignore[bad-argument-type]
-    above = figure_of(ax).dpi_scale_trans + one_up  # inches above the matrix
-    look = {"transform": blended_transform_factory(ax.transData, above), "clip_on": False}
-    named = panel.relations or [""] * len(arcs)
-    widths = [len(relation) * RELATION_FONT * LETTER / cell for relation in named]  # columns
-    step = RELATION_STEP if any(named) else ARC_STEP
-    levels = arc_levels(arcs, widths if any(named) else ())
-    for (dependent, head), level, relation in zip(arcs, levels, named):
-        ends = (head + 0.5, dependent + 0.5)
-        top = foot + step * (level + 0.5)
-        peak = foot + (top - foot) / 0.75  # a Bezier curve rises to 3/4 of its handles
-        points = [(ends[0], foot), (ends[0], peak), (ends[1], peak), (ends[1], foot)]
-        curve = Curve(points, [Curve.MOVETO, *[Curve.CURVE4] * 3])
-        ax.add_patch(PathPatch(curve, fill=False, edgecolor=GREY, linewidth=0.8, **look))
-        ax.plot([ends[1]], [foot], marker="v", markersize=3, color=GREY, **look)
-        box = {"facecolor": "white", "edgecolor": "none", "pad": 0.4}
-        how = {"ha": "center", "va": "center", "fontsize": RELATION_FONT, "zorder": 3, "bbox": box}
-        if relation:
-            plain(ax.text(sum(ends) / 2, top, relation, color=GREY, **how, **look))
-    return foot + step * (max(levels) + 0.5) + (RELATION_FONT / 144 if any(named) else 0)
 
 
 def _arrange(figure: Figure, cell: float, widest: float) -> tuple[float, float]:

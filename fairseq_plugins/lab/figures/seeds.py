@@ -61,8 +61,13 @@ def _draw_row(ax: Axes, place: float, values: Sequence[float], across: Sequence[
     if len(values) > 1:
         ax.vlines(mean, place - 0.44, place + 0.44, color="0.15", linewidth=1.8)
     if len(values) > 2:
-        half = stats.sem(values) * stats.t.ppf(0.975, len(values) - 1)
+        half = half_interval(values)
         ax.hlines(place, mean - half, mean + half, color="0.15", linewidth=1.0)
+
+
+def half_interval(values: Sequence[float]) -> float:
+    """Return half the 95 % interval of a mean by Student's t, of three values or more."""
+    return float(stats.sem(values) * stats.t.ppf(0.975, len(values) - 1))
 
 
 def _named(system: str, scores: Sequence[float]) -> str:

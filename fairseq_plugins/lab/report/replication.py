@@ -23,6 +23,7 @@ from ..figures.seeds import plot_seeds
 from ..results.compare import FEWEST
 from ..results.frame import read_runs
 from ..results.layouts import SIGNIFICANT
+from ..results.origins import made_of_rows
 from ..results.seed_report import SeedReport, brief_table, make_report
 from ..results.tables import format_table
 from ..results.verdicts import named_title, sentences
@@ -44,6 +45,7 @@ class _Shown(NamedTuple):
     table: str = ""
     told: Sequence[str] = ()
     command: str = ""
+    made_of: str = ""  # name and SHA-256 of its rows
 
 
 def write_page(file: str | Path, page: str | Path) -> list[Path]:
@@ -70,7 +72,7 @@ def write_page(file: str | Path, page: str | Path) -> list[Path]:
     for one in (one for _, shown, _ in chapters for one in shown):
         if one.report:
             scores = {named_title(name, claims.names): v for name, v in one.report.scores.items()}
-            drawn += save(plot_seeds(scores, one.report.shown), one.picture, ["png"])
+            drawn += save(plot_seeds(scores, one.report.shown), one.picture, ["png"], one.made_of)
     write_text(page, text)
     return [page, *drawn]
 
@@ -101,7 +103,8 @@ def _compared(asked: Compared, rows: Path, names: Mapping[str, str], nothing: _S
     command += [*["--systems", *systems] * bool(systems), *["--metric"] * bool(asked.metric)]
     command += [*[asked.metric] * bool(asked.metric), "--output", "seeds"]
     table = format_table(brief_table(asked.title, report, names))
-    return nothing._replace(report=report, table=table, told=told, command=shlex.join(command))
+    shown = {"report": report, "table": table, "told": told, "command": shlex.join(command)}
+    return nothing._replace(**shown, made_of=made_of_rows(rows))
 
 
 def _verdict(shown: Sequence[_Shown]) -> str:

@@ -7,11 +7,13 @@ left out, so that rows of several machines can be compared.
 import hashlib
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from ...data.folder_names import TOKENIZE
 from ...data.manifests import AnyManifest
 from ...data.text_manifest import TextManifest
+from ...files import sha256
 from ..plan.prepare import SQUAD, TRANSLATION
 from ..rows import Row
 
@@ -34,6 +36,11 @@ def made_of(manifest: AnyManifest) -> dict[str, str]:
         WORDS: cut,
     }
     return {name: value for name, value in told.items() if value}
+
+
+def made_of_rows(rows: Path) -> str:
+    """Return name and short SHA-256 of a file of rows; empty for a folder of runs."""
+    return f"{rows.name} {sha256(rows)[:_DIGITS]}" if rows.is_file() else ""
 
 
 def cut_of(row: Row) -> str:
