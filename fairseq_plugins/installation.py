@@ -10,4 +10,4 @@ or, in an environment that already holds torch, numpy, cython, setuptools and wh
 
 def how_to_add(extra: str) -> str:
     """Say how to install an extra of ``setup.py``; no index holds the package yet."""
-    return f"in a clone of the project, run pip install '.[{extra}]'"
+    return f"in a clone of the project, run pip install -e '.[{extra}]'"

@@ -7,7 +7,7 @@ Shown are a sentence with its tags, arcs and subwords; translations side by side
 attention; classes with the gates of each layer; pairs with what dual attention looks at; answers in
 their passages with coattention. Ctrl-C ends it. No data leaves this machine, and the page can be
 opened on this machine alone unless --host says otherwise. The command needs the extra web: in a
-clone, run pip install '.[web]'.
+clone, run pip install -e '.[web]'.
 """
 
 import argparse

@@ -343,4 +343,4 @@ def test_without_gradio_it_says_what_to_install(root, run_here, monkeypatch):
     monkeypatch.setattr(http, "find_spec", lambda name: None if name == "gradio" else name)
     err = run_here("demo", root / "sla", fails=True).err
     assert err == f"error: gradio not installed: {how_to_add('web')}\n"
-    assert "pip install '.[web]'" in err
+    assert "pip install -e '.[web]'" in err

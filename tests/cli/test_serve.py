@@ -215,7 +215,7 @@ def test_missing_libraries_are_named(bundles, capsys, monkeypatch, missing):
     real = http.find_spec
     monkeypatch.setattr(http, "find_spec", lambda name: None if name == missing else real(name))
     told = refused(capsys, bundles / "classes")
-    way = "in a clone of the project, run pip install '.[web]'"
+    way = "in a clone of the project, run pip install -e '.[web]'"
     assert told == f"error: {missing} not installed: {way}\n"
 
 
