@@ -49,6 +49,7 @@ OTHERS = {
     *("--config-dir", "--config-name", "--sacrebleu", "--user-dir", "--strict"),
     *re.findall(r"--[a-z]+(?=\))", (ROOT / "scripts" / "pack_offline.sh").read_text()),
 }
+SPLIT = re.compile(r"\[[^\[\]`]*\n[^\[\]`]*\]\(([^()\s]+)\)")  # a link over two lines
 COMMAND = re.compile(r"fairseq-plugins(?: +(?!--)[a-z][a-z-]*){1,2}")
 END = re.compile(r"[|;&>)]|--$|2>")
 FOLDERS = "benchmarks|docs|examples|fairseq_plugins|scripts|tests"
@@ -184,8 +185,8 @@ def outside_blocks(text: str) -> list[str]:
 
 
 def broken_links(text: str, page: str) -> list[str]:
-    """Return the links of a page that lead to no file, or to no heading of one."""
-    wrong = []
+    """Return a page's links that lead to no file or heading, or that the site cannot read."""
+    wrong = SPLIT.findall("\n".join(outside_blocks(text)))
     for link in links_of(text):
         target = target_of(link, page)
         if target is None:
@@ -203,6 +204,7 @@ def test_links_of_pages_lead_somewhere():
 def test_a_link_to_nothing_is_found():
     text = "[a](gone.md), [b](../RESULTS.md#gone), [c](../RESULTS.md), [d](https://x.org/y)"
     assert broken_links(text, "docs/translate.md") == ["gone.md", "../RESULTS.md#gone"]
+    assert broken_links("the [two\nlines](pairs.md)", "docs/choose.md") == ["pairs.md"]
 
 
 def missing_files(text: str) -> list[str]:
