@@ -146,7 +146,7 @@ def test_inputs_in_the_way_of_results_are_refused(text) -> None:
         ({"trainpref": "a,,b"}, "a prefix is empty"),
         ({"target_lang": "en"}, "both 'en'"),
         ({"source_lang": "en-GB"}, "-s 'en-GB': a language code is letters"),
-        ({"source_lang": "de", "target_lang": "en"}, "need --spacy-model or --conllu"),
+        ({"source_lang": "de", "target_lang": "en"}, "conllu .*; --layers case,subword needs none"),
         ({"workers": 0}, "--workers 0: must be at least 1"),
         ({"bpe_size": 0}, "--bpe-size 0: must be at least 1"),
         ({"bpe_vocabulary_threshold": -1}, "--bpe-vocabulary-threshold -1"),

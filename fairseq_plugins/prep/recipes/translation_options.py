@@ -332,7 +332,7 @@ class TranslationOptions:
             asked = [layer.name for layer in layers_of(self.layer_names) if layer.annotated]
             raise InputError(
                 f"{' and '.join(asked)} of {self.source_lang!r} need --spacy-model or --conllu "
-                "(the bundled pipeline is English)"
+                "(the bundled pipeline is English); --layers case,subword needs none"
             )
 
     def _check_given(self) -> None:
