@@ -26,17 +26,10 @@ from fairseq_plugins.registration import ours, parser_of_class, registries
 
 ROOT = Path(__file__).parents[2]
 SITE = ["README.md", *(p.relative_to(ROOT).as_posix() for p in (ROOT / "docs").rglob("*.md"))]
-EXAMPLES = [p.relative_to(ROOT).as_posix() for p in (ROOT / "examples").glob("*/README.md")]
-HOUSE = [
-    "OVERVIEW.md",
-    "CONTRIBUTING.md",
-    "CHANGELOG.md",
-    "STYLE.md",
-    "RESULTS.md",
-    "benchmarks/README.md",
-]
 FORMS = [p.relative_to(ROOT).as_posix() for p in (ROOT / ".github").rglob("*.yml")]
-PAGES = sorted([*SITE, *EXAMPLES, "SECURITY.md", *FORMS])
+SHOWN_PAGES = {*SITE, *SHOWN, *NOTEBOOKS}
+PAGES = sorted(SHOWN_PAGES | {*FORMS})
+PROGRAMS = ["benchmarks/**/*.py", "examples/*/*.py", "scripts/*.py", "tests/conftest.py"]
 FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 OTHERS = {
     "--version",  # of fairseq-plugins itself
@@ -45,7 +38,8 @@ OTHERS = {
     *("--build-arg", "--rm"),  # docker
     *("--nodes", "--cpus-per-task", "--array", "--wrap", "--kill-on-bad-exit"),
     *("--nnodes", "--nproc-per-node", "--rdzv-backend", "--rdzv-endpoint", "--no-python"),
-    *("--ablation", "--ambiguous-report", "--check-tags", "--test", "--train", "--valid"),
+    *("--extra", "--resolution", "--upgrade"),  # uv
+    *("--ablation", "--replace", "--valid"),  # of scripts that read or make their options otherwise
     *("--config-dir", "--config-name", "--sacrebleu", "--user-dir", "--strict"),
     *re.findall(r"--[a-z]+(?=\))", (ROOT / "scripts" / "pack_offline.sh").read_text()),
 }
@@ -62,7 +56,8 @@ known_commands = cache(command_parsers)
 
 
 def read(page: str) -> str:
-    return (ROOT / page).read_text(encoding="utf-8")
+    path = ROOT / page
+    return page_of(path) if page in NOTEBOOKS else path.read_text(encoding="utf-8")
 
 
 def code_of(text: str) -> tuple[list[str], list[str]]:
@@ -83,10 +78,12 @@ def code_of(text: str) -> tuple[list[str], list[str]]:
 
 @cache
 def known_flags() -> set[str]:
-    """Return all options of our commands, of what is registered, and of fairseq's commands."""
+    """Return all options of our commands and programs, of what is registered, and of fairseq's."""
     ours_too = [parser_of_class(cls) for kind in registries() for cls in ours(kind).values()]
     parsers = [*known_commands().values(), *ours_too, *fairseq_parsers()]
-    return {flag for parser in parsers for flag in parser._option_string_actions}
+    programs = "".join(path.read_text() for name in PROGRAMS for path in ROOT.glob(name))
+    known = {flag for parser in parsers for flag in parser._option_string_actions}
+    return known | {*re.findall(r'"(--[a-z][\w-]*)"', programs)}
 
 
 def fairseq_parsers():
@@ -198,7 +195,7 @@ def broken_links(text: str, page: str) -> list[str]:
 
 
 def test_links_of_pages_lead_somewhere():
-    assert wrong_of([*PAGES, *HOUSE], lambda page: broken_links(read(page), page)) == {}
+    assert wrong_of(PAGES, lambda page: broken_links(read(page), page)) == {}
 
 
 def test_a_link_to_nothing_is_found():
@@ -223,7 +220,7 @@ def alternatives(path: str) -> list[str]:
 
 
 def test_files_that_pages_name_exist():
-    assert wrong_of([*PAGES, *HOUSE], lambda page: missing_files(read(page))) == {}
+    assert wrong_of(PAGES, lambda page: missing_files(read(page))) == {}
 
 
 def test_a_file_that_does_not_exist_is_found():
@@ -232,9 +229,7 @@ def test_a_file_that_does_not_exist_is_found():
 
 
 def test_the_site_is_short_enough_to_be_read():
-    texts = {page: read(page) for page in {*SHOWN, *SITE}}
-    texts |= {page: page_of(ROOT / page) for page in NOTEBOOKS}
-    words = {page: len(text.split()) for page, text in texts.items()}
+    words = {page: len(read(page).split()) for page in SHOWN_PAGES}
     table = "\n".join(f"{words[page]:6} {page}" for page in sorted(words, key=words.get))
     assert sum(words.values()) <= MOST_WORDS, table
 
