@@ -20,7 +20,6 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from matplotlib.transforms import Bbox
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
@@ -38,7 +37,7 @@ SMALL = 8.0  # points
 LETTER = 0.62 / 72  # width of an average letter of one point, inches
 FONTS = ("Noto Sans CJK SC", "WenQuanYi Zen Hei", "Noto Sans Arabic", "Noto Sans Devanagari")
 FORMATS = ("png", "svg")
-DPI, PAGE, EDGE = 200, 7.0, 0.1  # of a PNG: its inches are at least a page's, so letters are alike
+DPI, PAGE = 200, 1400  # of a PNG: it is as wide as a page at least, so that letters are alike
 SOURCE = "Source"  # key of what a figure was made from, in both formats
 
 
@@ -186,12 +185,12 @@ def _write_svg(figure: Figure, place: Any, made_of: str = "") -> None:
 
 def _write_png(figure: Figure, place: Any, made_of: str = "") -> None:
     """Write a figure in the middle of a page's width, in 256 colours: a third of the bytes."""
-    figure.draw_without_rendering()
-    whole, stream, told = figure.get_tightbbox().padded(EDGE), BytesIO(), PngInfo()
-    more = max(0.0, (PAGE - whole.width) / 2)
-    box = Bbox.from_extents(whole.x0 - more, whole.y0, whole.x1 + more, whole.y1)
-    figure.savefig(stream, format="png", facecolor="white", bbox_inches=box, dpi=DPI)
+    stream, told = BytesIO(), PngInfo()
+    figure.savefig(stream, format="png", facecolor="white", bbox_inches="tight", dpi=DPI)
+    drawn = Image.open(stream).convert("RGB")
+    whole = Image.new("RGB", (max(drawn.width, PAGE), drawn.height), "white")
+    whole.paste(drawn, ((whole.width - drawn.width) // 2, 0))
     if made_of:
         told.add_text(SOURCE, made_of)
-    colors = Image.open(stream).convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE)
+    colors = whole.quantize(256, Image.Quantize.MAXCOVERAGE)
     colors.save(place, "png", optimize=True, dpi=(DPI, DPI), pnginfo=told)
