@@ -48,6 +48,7 @@ COMMAND = re.compile(r"fairseq-plugins(?: +(?!--)[a-z][a-z-]*){1,2}")
 END = re.compile(r"[|;&>)]|--$|2>")
 FOLDERS = "benchmarks|docs|examples|fairseq_plugins|scripts|tests"
 FILE = re.compile(rf"(?<![\w./~$}}-])(?:{FOLDERS})/[\w./*{{}},-]*[\w/*}}]")
+MODULE = re.compile(r"-m ((?:benchmarks|fairseq_plugins)[\w.]*)")
 MADE = {f"examples/evidence/rows/{name}" for name in ("FILE", "cola.jsonl", "sts_b.jsonl")}
 MOST_WORDS = 69_000  # of the site without its reference
 
@@ -207,7 +208,9 @@ def test_a_link_to_nothing_is_found():
 def missing_files(text: str) -> list[str]:
     """Return paths that lead to no file; ``*``, ``{any}`` and ``{a,b}`` are several."""
     found = {one for match in FILE.findall(text) for one in alternatives(match)}
-    return sorted(one for one in found - MADE if not any(ROOT.glob(one)))
+    modules = {name.rstrip(".").replace(".", "/") for name in MODULE.findall(text)}
+    wrong = {one for one in found - MADE if not any(ROOT.glob(one))}
+    return sorted(wrong | {one for one in modules if not any(ROOT.glob(f"{one}*"))})
 
 
 def alternatives(path: str) -> list[str]:
@@ -226,6 +229,7 @@ def test_files_that_pages_name_exist():
 def test_a_file_that_does_not_exist_is_found():
     text = "`scripts/{setup,gone}.sh`, `docs/*.md`, `runs/gone`, (`tests/*.none`), docs/demo.png."
     assert missing_files(text) == ["scripts/gone.sh", "tests/*.none"]
+    assert missing_files("python -m benchmarks.speed; -m benchmarks.gone") == ["benchmarks/gone"]
 
 
 def test_the_site_is_short_enough_to_be_read():
