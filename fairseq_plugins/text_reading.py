@@ -24,6 +24,11 @@ MARKS = {  # longer marks first: one begins like another
     codecs.BOM_UTF16_BE: "UTF-16",
 }
 UNMARKED = {"UTF-32LE": 4, "UTF-32BE": 4, "UTF-16LE": 2, "UTF-16BE": 2}  # name -> bytes per unit
+PACKED = {  # first bytes of files that are no text, and what to do with them
+    b"PK\3\4": "a ZIP archive or a spreadsheet: unpack it, or save the table as CSV",
+    b"\xd0\xcf\x11\xe0": "an old spreadsheet or document: save the table as CSV",
+    b"\x1f\x8b": "compressed by gzip: unpack it (gunzip)",
+}
 SAMPLE = 1 << 14  # bytes of a file for guessing its encoding
 DIGITS = 18  # most digits of a whole number in JSON
 BLANKS = "\t\n\r\f\v"
@@ -120,9 +125,13 @@ def decode(raw: bytes, name: str | Path, number: int = 1) -> str:
 
 
 def _other_encoding(raw: bytes, place: int, name: str | Path, number: int) -> InputError:
-    """Return the error of a byte that is not valid UTF-8."""
+    """Return the error of a byte that is not valid UTF-8: of another encoding, or of no text."""
     line, byte = number + raw.count(b"\n", 0, place), place - raw.rfind(b"\n", 0, place)
-    found = _guess(_beginning(raw, name))
+    beginning = _beginning(raw, name)
+    for mark, kind in PACKED.items():
+        if beginning.startswith(mark):
+            return InputError(f"{name} is no text, but {kind}")
+    found = _guess(beginning)
     why = f": the file looks like {found}" if found else ""
     return InputError(
         f"{name}:{line}: byte {byte} of the line (0x{raw[place]:02x}) is not valid UTF-8{why}; "

@@ -23,7 +23,7 @@ from fairseq_plugins.prep.recipes.text_options import parse_labels
 from fairseq_plugins.pretrained.directory import read_json as read_config
 from fairseq_plugins.targets.classes import CLASSES
 from fairseq_plugins.text.segment import check_codes
-from fairseq_plugins.text_reading import lines_of, numbered_lines, read_lines, read_text
+from fairseq_plugins.text_reading import PACKED, lines_of, numbered_lines, read_lines, read_text
 
 WIDE = ("utf-16", "utf-32", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
 TEXTS = (
@@ -57,6 +57,15 @@ def test_streams_are_recognised_like_files() -> None:
     for encoding in ("utf-16", "utf-16-le", "utf-16-be", "utf-32"):
         with pytest.raises(InputError, match="standard input:1: .* looks like UTF-"):
             list(lines_of(io.BytesIO(TEXTS[0].encode(encoding)), "standard input"))
+
+
+@pytest.mark.parametrize("mark", PACKED)
+def test_files_that_are_no_text_say_what_to_do(mark, tmp_path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_bytes(mark + b"\x14\n\xff\xfe")
+    for read in (read_lines, read_text):
+        with pytest.raises(InputError, match=r"table\.csv is no text, but .*: (unpack|save)"):
+            read(path)
 
 
 def test_latin_1_names_line_and_byte(tmp_path) -> None:
