@@ -19,13 +19,11 @@ STREAMS = ("en", "de", "en.words", "en.pos", "en.case")
 def test_attention_of_two_models_is_drawn(folder, model, plain, tmp_path):
     sentence = "The gardener watches the beautiful station."
     paths = [plain, f"syntax={model}"]
-    arguments = [
-        "--sentence",
-        sentence,
-        "--output",
-        tmp_path / "figure",
-    ]
+    arguments = ["--sentence", sentence, "--reference", "Der", "--output", tmp_path / "figure"]
     found = run("plot attention", *paths, *arguments)
+    drawn = (tmp_path / "figure.svg").read_text(encoding="utf-8")
+    for read in ("VERB", "nsubj", "grey rows: read by syntax", "red: not in the reference"):
+        assert read in drawn
     for suffix, start in ((".png", b"\x89PNG"), (".svg", b"<?xml")):
         content = (tmp_path / f"figure{suffix}").read_bytes()
         assert content.startswith(start)
