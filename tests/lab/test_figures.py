@@ -18,11 +18,21 @@ from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.text import Text
+from PIL import Image
 
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.shades import colour_range
 from fairseq_plugins.lab.figures.curves import gates_table, plot_curves, plot_gates, plot_learning
-from fairseq_plugins.lab.figures.drawing import BLUE, RED, check_stem, look, save, wrapped
+from fairseq_plugins.lab.figures.drawing import (
+    BLUE,
+    PAGE,
+    RED,
+    SOURCE,
+    check_stem,
+    look,
+    save,
+    wrapped,
+)
 from fairseq_plugins.lab.figures.judgements import plot_confusion, plot_reliability
 from fairseq_plugins.lab.figures.matrices import AttentionPanel, plot_attention, plot_coattention
 from fairseq_plugins.lab.figures.seeds import plot_seeds, spread
@@ -177,6 +187,12 @@ def test_curves_show_shares_in_percent() -> None:
     shown = [text.get_text() for text in texts(figure)]
     assert {"1 %", "10 %", "100 %", "a", "b", "sacreBLEU"} <= {*shown}
     assert "band" not in said(figure)
+    assert "95 %" not in said(plot_curves(curves((0.01, 0.1), ["a"], seeds=2)))
+    several = plot_curves({"a": {0.01: [1.0, 2.0, 3.0], 0.1: [2.0]}})
+    (bar,) = several.axes[0].containers  # at one share alone there are seeds enough
+    (low, high) = bar.lines[2][0].get_segments()[0][:, 1]
+    assert math.isclose(high - low, 2 * 4.3026527 * 3**-0.5, rel_tol=1e-6)  # t, 2 degrees
+    assert "bar: 95 % interval of the mean (t)" in said(several)
 
 
 def test_several_seeds_are_mean_range_and_dots() -> None:
@@ -278,6 +294,19 @@ def test_files_are_both_there_or_as_before(tmp_path, monkeypatch) -> None:
     with pytest.raises(OSError, match="disk full"):
         save(Figure(figsize=(1, 1)), tmp_path / "new" / "a.v1")
     assert names(tmp_path / "new") == before
+
+
+def test_pictures_are_as_wide_as_a_page_and_say_what_they_are_made_of(tmp_path) -> None:
+    for name, inches in (("narrow", 2), ("wide", 12)):
+        figure = Figure(figsize=(inches, 1))
+        figure.text(0, 0, "a")
+        figure.text(1, 1, "b")
+        png, text = save(figure, tmp_path / name, made_of="rows.jsonl 0123")
+        picture = Image.open(png)
+        assert picture.width == PAGE if name == "narrow" else picture.width > PAGE
+        assert picture.info[SOURCE] == "rows.jsonl 0123"
+        assert "rows.jsonl 0123" in text.read_text(encoding="utf-8")
+    assert SOURCE not in Image.open(save(Figure(figsize=(1, 1)), tmp_path / "a")[0]).info
 
 
 def test_bad_places_are_refused(tmp_path, monkeypatch) -> None:
