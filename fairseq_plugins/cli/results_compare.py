@@ -44,6 +44,7 @@ def run(args: argparse.Namespace) -> None:
     from ..lab.results import seed_report
     from ..lab.results.origins import made_of_rows
     from ..lab.results.part_tables import share_curves
+    from ..lab.results.tables import name_of
 
     options = vars(args)
     folder, output = (options.pop(name) for name in ("folder", "output"))
@@ -54,7 +55,9 @@ def run(args: argparse.Namespace) -> None:
     save(plot_seeds(report.scores, report.shown), output / "seeds", **how)
     if report.runs.fraction.nunique() > 1:
         curves, shown = share_curves(report.runs)
-        save(plot_curves(curves, shown.title), output / "shares", **how)
+        save(
+            plot_curves(curves, f"{name_of(shown.metric)}, {shown.split}"), output / "shares", **how
+        )
     write_text(output / "seeds.md", text)
     table = report.comparisons.drop(columns=["examples", "samples"])
     write_text(output / "comparisons.csv", table.to_csv(index=False))

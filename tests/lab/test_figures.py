@@ -192,7 +192,7 @@ def test_curves_show_shares_in_percent() -> None:
     (bar,) = several.axes[0].containers  # at one share alone there are seeds enough
     (low, high) = bar.lines[2][0].get_segments()[0][:, 1]
     assert math.isclose(high - low, 2 * 4.3026527 * 3**-0.5, rel_tol=1e-6)  # t, 2 degrees
-    assert "bar: 95 % interval of the mean (t)" in said(several)
+    assert "bar: 95 % interval (t)" in said(several)
 
 
 def test_several_seeds_are_mean_range_and_dots() -> None:

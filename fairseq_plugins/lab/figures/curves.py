@@ -14,6 +14,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import (
+    FixedLocator,
     FuncFormatter,
     LogLocator,
     MaxNLocator,
@@ -30,7 +31,8 @@ Curves = Mapping[str, Points]  # system -> its points
 _MARKED = 25  # longest curve with marked points
 _GATES = "dataset system layer mean min max runs tokens values".split()
 _SEEDS = "line: mean of the seeds; dots: each seed; band: their range"
-_BARS = "bar: 95 % interval of the mean (t)"
+_BARS = "bar: 95 % interval (t)"
+_NAMED = 6  # most shares that are all named at the axis
 
 
 @style()
@@ -39,7 +41,9 @@ def plot_curves(curves: Curves, metric: str = "BLEU") -> Figure:
     figure, (ax,) = _figure(5.6, 3.5)
     _draw(ax, curves)
     ax.set_xscale("log")
-    ax.xaxis.set_major_locator(LogLocator(10, (1, 2, 5)))
+    shares = sorted({*chain(*curves.values())})
+    few = len(shares) <= _NAMED
+    ax.xaxis.set_major_locator(FixedLocator(shares) if few else LogLocator(10, (1, 2, 5)))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g} %"))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.set(xlabel="share of the training data (logarithmic)", ylabel=metric)
