@@ -39,7 +39,7 @@ NOTEBOOKS = {  # likewise
     for path in sorted((ROOT / DOCS / "notebooks").glob("*.ipynb"))
 }
 PICTURES = (".png", ".svg")
-SHORT = re.compile("<code>(?=[^<]{1,30}</code>)")  # what no line's end may cut
+SHORT = re.compile(r"<code>(?=[^<\n]{1,30}</code>)")  # what no line's end may cut: no block
 
 
 def on_config(config: Any) -> Any:

@@ -98,8 +98,10 @@ def test_pages_are_laid_out_whole(site):
         text = re.sub(r"<(pre|code)\b.*?</\1>", "", html, flags=re.S)
         assert re.findall(r"<p>[^<]*\n(?:- |\||```)[^<]*", text) == [], page.name
         assert "](" not in re.sub(r"<script\b.*?</script>", "", text, flags=re.S), page.name
+        assert not re.search(r'<pre[^>]*>(<span></span>)?<code class="whole"', html), page.name
     translated = (site / "translate.html").read_text(encoding="utf-8")
     assert "<code>--on-misalignment error|repair|skip</code>" in translated
+    assert '<code class="whole">--tokenizer pretokenized' in translated
 
 
 def test_a_link_that_leads_nowhere_stops_the_build(tmp_path):
