@@ -144,6 +144,7 @@ def test_csv_and_tsv_give_the_same_examples(tmp_path) -> None:
         (["text,label", "a, b,1"], r"x.csv:2: found 3 columns, expected 2; a cell that holds the"),
         (["text,label", "a", "1"], r"x.csv:2: found 1 columns, expected 2"),
         (["text,label", "a,1", "", "b,1"], r"x.csv:3: an empty line; expected 2 columns"),
+        (["text,label", "a,1", ",,"], r"x.csv:3: found 3 columns, expected 2"),
         (["text,label,text", "a,1,b"], r"x.csv:1: the header names column 'text' twice"),
         (["txt;label", "a;1"], r"x.csv:1: no column 'text'; the columns are txt, label"),
         (

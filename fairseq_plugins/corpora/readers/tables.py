@@ -167,7 +167,7 @@ def _cells(file: SplitFile, names: list[str], header: bool, line: Raw) -> dict[s
         hint = _CSV if alike else ""
         if is_csv(file.path):
             hint = "; a cell that holds the separator stands in quotation marks"
-        if not any(cells):
+        if cells in ([], [""]):
             raise file.malformed(number, f"an empty line; expected {len(names)} columns")
         raise file.malformed(number, f"found {len(cells)} columns, expected {len(names)}{hint}")
     if header and cells == names:
