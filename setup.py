@@ -90,6 +90,7 @@ setup(
         "scipy>=1.13",
         "PyYAML>=6.0.1",
         "matplotlib>=3.10",
+        "pillow>=9.1",
         "nltk>=3.9.1",
         "submitit>=1.5.4",
         "jinja2>=3.1",

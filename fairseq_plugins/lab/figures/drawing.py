@@ -21,7 +21,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from PIL import Image
-from PIL.PngImagePlugin import PngInfo
+from PIL.PngImagePlugin import PngImageFile, PngInfo
 
 from ...errors import InputError
 from ...files import replaced
@@ -187,7 +187,8 @@ def _write_png(figure: Figure, place: Any, made_of: str = "") -> None:
     """Write a figure in the middle of a page's width, in 256 colours: a third of the bytes."""
     stream, told = BytesIO(), PngInfo()
     figure.savefig(stream, format="png", facecolor="white", bbox_inches="tight", dpi=DPI)
-    drawn = Image.open(stream).convert("RGB")
+    stream.seek(0)
+    drawn = PngImageFile(stream).convert("RGB")  # of any size, unlike Image.open
     whole = Image.new("RGB", (max(drawn.width, PAGE), drawn.height), "white")
     whole.paste(drawn, ((whole.width - drawn.width) // 2, 0))
     if made_of:
