@@ -125,7 +125,8 @@ def translation_panels(
         if reader is None or model.task.source_layers:
             reader, reads = model, name
     read = attention.read(reader, args.sentence[0], args.spacy_model)
-    told: dict[str, Any] = {"translations": translations, "reference": args.reference or ""}
+    reference = (args.reference or "").strip()
+    told: dict[str, Any] = {"translations": translations, "reference": reference}
     return ReadSentence(*read, reader=reads, **told), panels
 
 

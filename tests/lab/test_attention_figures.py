@@ -121,14 +121,16 @@ def test_a_sentence_stands_above_with_what_is_read_and_what_is_made_of_it() -> N
     """Words of a translation that the reference lacks are red and underlined, no others."""
     figure, read = plot_attention([panel()]), ReadSentence(
         ["play", "it", "."], {"pos": ["NOUN", "PRON", "PUNCT"]}, [(1, 0)], ["obj"],
-        [("a", "Das Stück es."), ("b", "Spiel es.")], "b", "Spiel es.",
+        [("a", "Das STÜCK es."), ("b", "Spiel es.")], "b", "Spiel es.",
     )  # fmt: skip
     add_sentence(figure, read)
     *_, ax = figure.axes
     assert [text.get_text() for text in ax.texts] == [*read.tokens, *read.layers["pos"], "obj"]
     assert len(arcs_in(ax)) == 1
     red = [text for text in figure.texts if text.get_color() == RED]
-    assert " ".join(text.get_text() for text in red) == "Das Stück"
+    assert " ".join(text.get_text() for text in red) == "Das STÜCK"
+    above = [text for text in figure.texts if text.get_position()[1] > 1]
+    assert {text.get_va() for text in (*above, *ax.texts[:6])} == {"baseline"}  # no word jumps
     for text, line in zip(red, figure.artists, strict=True):
         assert line.get_xdata()[0] == text.get_position()[0] < line.get_xdata()[1]
     assert "grey rows: read by b; arcs" in "; ".join(read.meanings())

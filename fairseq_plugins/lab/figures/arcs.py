@@ -1,6 +1,7 @@
 """Dependency arcs above columns of words, each with its relation."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.patches import PathPatch
@@ -11,6 +12,14 @@ from ...syntax.tree import Arc, arc_levels
 from .drawing import GREY, LETTER, SMALL, figure_of, plain
 
 PLAIN_STEP, NAMED_STEP = 0.11, 0.19  # inches by which an arc rises above the arcs inside
+NAME: dict[str, Any] = {  # look of a relation
+    "ha": "center",
+    "va": "center",
+    "fontsize": SMALL,
+    "color": GREY,
+    "zorder": 3,
+    "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 0.4},
+}
 
 
 def draw_arcs(
@@ -45,8 +54,6 @@ def draw_arcs(
         curve = Curve(points, [Curve.MOVETO, *[Curve.CURVE4] * 3])
         ax.add_patch(PathPatch(curve, fill=False, edgecolor=GREY, linewidth=0.8, **look))
         ax.plot([ends[1]], [foot], marker="v", markersize=3, color=GREY, **look)
-        box = {"facecolor": "white", "edgecolor": "none", "pad": 0.4}
-        how = {"ha": "center", "va": "center", "fontsize": SMALL, "zorder": 3, "bbox": box}
         if relation:
-            plain(ax.text(sum(ends) / 2, top, relation, color=GREY, **how, **look))
+            plain(ax.text(sum(ends) / 2, top, relation, **NAME, **look))
     return foot + step * (max(levels) + 0.5) + (SMALL / 144 if any(named) else 0)

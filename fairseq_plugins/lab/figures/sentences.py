@@ -15,10 +15,11 @@ from matplotlib.lines import Line2D
 from ...evaluation.contrast import MISS, mark_words
 from ...syntax.tree import Arc
 from .arcs import draw_arcs
-from .drawing import GREY, LETTER, RED, plain, style
+from .drawing import DPI, GREY, LETTER, RED, plain, style
 
 FONT, ROW, GAP = 11.0, 0.25, 0.16  # points of words; inches of a row, and between kinds of rows
 NARROWEST, WIDEST = 0.6, 12.0  # inches of a column, of all columns
+MIDDLE = 0.26 / 72  # inches from the baseline to the middle of a line of one point
 NAME = 24  # most characters of a system
 LONGEST = 60  # least characters at which a translation goes on in the next row
 Parts = list[tuple[str, bool]]  # parts of a row, and whether the reference lacks them
@@ -61,9 +62,9 @@ def add_sentence(figure: Figure, read: ReadSentence) -> None:
     width, height = figure.get_size_inches()
     low = 2 * GAP + ROW * len(rows)  # inches from the figure to the columns
     for number, (name, parts) in enumerate(rows):
-        y = 1 + (low - GAP - ROW * (number + 0.5)) / height
+        y = 1 + (low - GAP - ROW * (number + 0.5) - FONT * MIDDLE) / height
         shown = name if len(name) <= NAME else f"{name[: NAME - 1]}…"
-        plain(figure.text(0, y, shown, va="center", fontweight="bold", fontsize=FONT))
+        plain(figure.text(0, y, shown, fontweight="bold", fontsize=FONT))
         _write(figure, left / width, y, parts)
     _draw_columns(figure, read, left, low)
 
@@ -85,11 +86,12 @@ def _draw_columns(figure: Figure, read: ReadSentence, left: float, low: float) -
     ax.set(xlim=(0, count), ylim=(rows, 0))
     ax.set_axis_off()
     for number, (name, row) in enumerate([("", read.tokens), *read.layers.items()]):
-        y = 1 + (low + ROW * (rows - number - 0.5)) / height
-        plain(figure.text(0, y, name, va="center", fontsize=FONT, color=GREY))
+        y = 1 + (low + ROW * (rows - number - 0.5) - FONT * MIDDLE) / height
+        plain(figure.text(0, y, name, fontsize=FONT, color=GREY))
         look = {"color": GREY} if number else {"fontweight": "bold"}
-        how: Any = {"ha": "center", "va": "center", "fontsize": font, **look}
-        plain(*(ax.text(i + 0.5, number + 0.5, one, **how) for i, one in enumerate(row)))
+        how: Any = {"ha": "center", "fontsize": font, **look}
+        foot = number + 0.5 + font * MIDDLE / ROW
+        plain(*(ax.text(i + 0.5, foot, one, **how) for i, one in enumerate(row)))
     draw_arcs(ax, 0.04, cell, read.arcs, read.relations)
 
 
@@ -107,23 +109,23 @@ def _rows(name: str, text: str, reference: str, longest: int) -> list[tuple[str,
 
 
 def _write(figure: Figure, x: float, y: float, parts: Parts) -> None:
-    """Write the parts of a row beside each other; marked ones are red and underlined."""
-    whole, below = "", 0.09 / figure.get_figheight()
+    """Write the parts of a row on one baseline; marked ones are red and underlined."""
+    whole, below = "", 0.05 / figure.get_figheight()
     for part, is_marked in parts:
         whole, shown = whole + part, part.strip()
         end = x + _width(figure, whole)
         begin = end - _width(figure, shown)
         color = RED if is_marked else "black"
-        plain(figure.text(begin, y, shown, va="center", fontsize=FONT, color=color))
+        plain(figure.text(begin, y, shown, fontsize=FONT, color=color))
         if is_marked:
             line = Line2D([begin, end], [y - below] * 2, color=RED, transform=figure.transFigure)
             figure.add_artist(line)
 
 
 def _width(figure: Figure, text: str) -> float:
-    """Return the width of a text, as a share of the figure's."""
+    """Return the width of a text in a PNG, as a share of the figure's."""
     drawn = figure.text(0, 0, text, fontsize=FONT)
     plain(drawn)
-    width = drawn.get_window_extent().width / figure.bbox.width
+    width = drawn.get_window_extent(dpi=DPI).width / (DPI * figure.get_figwidth())
     drawn.remove()
     return width
