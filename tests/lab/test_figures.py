@@ -311,7 +311,7 @@ def test_pictures_are_as_wide_as_a_page_and_say_what_they_are_made_of(tmp_path) 
 
 def test_a_picture_may_be_larger_than_what_a_stranger_sends(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 10)  # twice as many are an error
-    (png,) = save(strips(["a", "b"]), tmp_path / "large", ["png"])
+    (png,) = save(strips(list("abcd")), tmp_path / "large", ["png"])
     monkeypatch.undo()
     assert Image.open(png).width >= PAGE
 
