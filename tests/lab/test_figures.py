@@ -96,6 +96,7 @@ HARD: dict[str, Callable[[], Figure]] = {
     "learning": lambda: plot_learning(curves(range(1, 40)), "loss"),
     "one update": lambda: plot_learning(curves([7]), "loss"),
     "seeds": lambda: plot_seeds({name: [0.8, 0.81] for name in NAMES}, VALID),
+    "near shares": lambda: plot_curves(curves((0.01, 0.7, 0.8, 0.9, 1.0))),
     "close": lambda: plot_seeds({"a": [0.812345, 0.812346, 0.812347]}, VALID),
     "attention": lambda: plot_attention(panels(NAMES, WORDS), notes=[LONG]),
     "a word": lambda: plot_attention(panels(["a"], ["b"])),

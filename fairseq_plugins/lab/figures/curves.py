@@ -32,7 +32,7 @@ _MARKED = 25  # longest curve with marked points
 _GATES = "dataset system layer mean min max runs tokens values".split()
 _SEEDS = "line: mean of the seeds; dots: each seed; band: their range"
 _BARS = "bar: 95 % interval (t)"
-_NAMED = 6  # most shares that are all named at the axis
+_APART = 0.12  # of the axis: shares at least this far from each other are all named
 
 
 @style()
@@ -42,8 +42,9 @@ def plot_curves(curves: Curves, metric: str = "BLEU") -> Figure:
     _draw(ax, curves)
     ax.set_xscale("log")
     shares = sorted({*chain(*curves.values())})
-    few = len(shares) <= _NAMED
-    ax.xaxis.set_major_locator(FixedLocator(shares) if few else LogLocator(10, (1, 2, 5)))
+    gaps = np.diff(np.log(shares))
+    apart = bool(np.all(gaps >= _APART * np.sum(gaps)))
+    ax.xaxis.set_major_locator(FixedLocator(shares) if apart else LogLocator(10, (1, 2, 5)))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g} %"))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.set(xlabel="share of the training data (logarithmic)", ylabel=metric)
