@@ -129,6 +129,8 @@ def test_a_sentence_stands_above_with_what_is_read_and_what_is_made_of_it() -> N
     assert len(arcs_in(ax)) == 1
     red = [text for text in figure.texts if text.get_color() == RED]
     assert " ".join(text.get_text() for text in red) == "Das STÜCK"
+    das, large = (text.get_window_extent() for text in red)
+    assert das.x1 + 3 < large.x0 < das.x1 + 15  # a blank between them, pixels
     above = [text for text in figure.texts if text.get_position()[1] > 1]
     assert {text.get_va() for text in (*above, *ax.texts[:6])} == {"baseline"}  # no word jumps
     for text, line in zip(red, figure.artists, strict=True):

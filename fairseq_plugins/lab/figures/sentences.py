@@ -50,6 +50,7 @@ class ReadSentence:
 @style()
 def add_sentence(figure: Figure, read: ReadSentence) -> None:
     """Draw a sentence above a figure, its left side on that of the figure."""
+    figure.set_dpi(DPI)  # at another, letters have other widths than in the PNG
     told = [("reference", read.reference)] if read.reference else []
     names = [name for name, _ in (*read.translations, *told)] + [*read.layers]
     left = 0.2 + FONT * LETTER * min(NAME, max(map(len, names), default=0))  # inches
@@ -123,9 +124,9 @@ def _write(figure: Figure, x: float, y: float, parts: Parts) -> None:
 
 
 def _width(figure: Figure, text: str) -> float:
-    """Return the width of a text in a PNG, as a share of the figure's."""
+    """Return the width of a text, as a share of the figure's."""
     drawn = figure.text(0, 0, text, fontsize=FONT)
     plain(drawn)
-    width = drawn.get_window_extent(dpi=DPI).width / (DPI * figure.get_figwidth())
+    width = drawn.get_window_extent().width / figure.bbox.width
     drawn.remove()
     return width
