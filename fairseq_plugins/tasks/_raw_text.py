@@ -33,12 +33,13 @@ from ._begun import KEY as BEGUN
 from ._begun import encoded as begun_with
 from ._begun import respell, rows_of
 from ._models_read import ModelsRead
+from ._worker_processes import EpochWorkers
 from .folder_warnings import Warnings
 
 CUT = "--truncate-source (truncate_source=True) cuts such lines instead"
 
 
-class RawTextTask(TranslationTask):
+class RawTextTask(EpochWorkers, TranslationTask):
     """Translate raw text; a subclass opens the prepared folder and builds models."""
 
     cfg: Any

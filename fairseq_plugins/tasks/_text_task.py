@@ -12,7 +12,7 @@ from typing import Any, Optional
 
 from fairseq.criterions import CRITERION_DATACLASS_REGISTRY
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
-from fairseq.tasks import TASK_DATACLASS_REGISTRY, FairseqTask
+from fairseq.tasks import TASK_DATACLASS_REGISTRY
 from omegaconf import II, MISSING
 
 from ..architectures import agreement
@@ -37,6 +37,7 @@ from . import (
     _start,
     folder_warnings,
 )
+from ._worker_processes import EpochWorkers
 
 logger = logging.getLogger(__name__)
 
@@ -85,7 +86,7 @@ class TextTaskConfig(FairseqDataclass):
     amp: bool = II("common.amp")
 
 
-class TextTask(FairseqTask):
+class TextTask(EpochWorkers):
     """A task on texts.
 
     Attributes:

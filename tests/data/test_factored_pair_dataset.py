@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import multiprocessing
+
 import numpy as np
 import pytest
 import torch
@@ -100,6 +102,7 @@ def test_worker_processes_give_the_same(folder):
     task = make_task(folder)
     task.load_dataset("valid")
     assert check_rows(task, batches(task, "valid", max_sentences=4, num_workers=2)) == 14
+    assert multiprocessing.active_children() == []  # nobody waits for them
 
 
 def test_folder_without_features_is_plain_data(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import multiprocessing
 
 import pytest
 import torch
@@ -32,6 +33,14 @@ def test_model_takes_the_batches_of_its_folder(folders, kind):
             assert logits.size(1) == max(1, len(LABELS[kind]))
             seen += batch["nsentences"]
         assert seen == rows
+
+
+def test_worker_processes_end_with_their_epoch(pairs):
+    task = make_task(pairs)
+    task.load_dataset("train")
+    found = batches(task, "train", max_sentences=7, num_workers=1)
+    assert sum(batch["nsentences"] for batch in found) == 20
+    assert multiprocessing.active_children() == []
 
 
 def test_pairs_are_told_apart_by_their_segments(pairs):
