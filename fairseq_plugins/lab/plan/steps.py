@@ -49,7 +49,7 @@ NAMES = listed(
         OUT: "output submission-dir metrics html json",
         PLACE: "backward checkpoint checkpoints context data ensemble folder folders "
         "forward gold ids input null-odds predictions raw-dir ref sets src sys systems",
-        _TEXT: "id pair positive question sentence text",
+        _TEXT: "id pair positive question reference sentence text",
         WORD: "dataset fields head lang layout split transformations untouched",
     }
 )
