@@ -11,9 +11,9 @@ from fairseq.data.iterators import BackgroundConsumer
 @contextmanager
 def none_is_left() -> Iterator[None]:
     """Fail if processes of a block outlive the threads that read ahead in it."""
-    before = multiprocessing.active_children()
+    threads, before = threading.enumerate(), multiprocessing.active_children()
     yield
-    for thread in threading.enumerate():
-        if isinstance(thread, BackgroundConsumer):
-            thread.join()
+    for one in threading.enumerate():
+        if isinstance(one, BackgroundConsumer) and one not in threads:
+            one.join(timeout=60)
     assert [one for one in multiprocessing.active_children() if one not in before] == []
