@@ -124,7 +124,16 @@ def _interrupt(log: Path) -> None:
     os.kill(os.getpid(), signal.SIGINT)
 
 
+@pytest.fixture
+def interruptible():
+    """Interruptions are taken, also where, as in the background of a script, they are ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.long
+@pytest.mark.usefixtures("interruptible")
 def test_a_training_is_interrupted_resumed_found_again_and_used(folder, tmp_path) -> None:
     how = {
         "runs": tmp_path / "runs",
